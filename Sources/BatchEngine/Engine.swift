@@ -39,7 +39,7 @@ package protocol Engine: AnyObject, Sendable {
     func provenance(of id: RequestID) -> [String: String]
     /// Ends a sequence.
     func release(_ id: RequestID)
-    /// Ends a sequence that will restart with all its `tokens`. An engine may keep its cache, so that they need not be
+    /// Ends a sequence that will restart with these `tokens`, if not only with them. An engine may keep its cache, so that they need not be
     /// computed again; by default it keeps nothing.
     func preempt(_ id: RequestID, tokens: [Int32])
 }

@@ -41,9 +41,7 @@ struct FirstLine {
 
     /// - Throws: `UserError` of kind `badJob` if no line of this form can be a prompt.
     func check() throws {
-        for task in job.task.types {
-            if let problem = task.problem(with: self) { throw UserError(.badJob, at: place, problem) }
-        }
+        if let problem = job.task.problem(self) { throw UserError(.badJob, at: place, problem) }
         let format = job.outputFormat
         if job.keep == .all,
             format.table != nil,

@@ -5,7 +5,7 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     /// Generates an answer to each line's prompt, or chooses one of some answers.
     public static let generate = JobTask("generate", [ChooseTask.self, GenerateTask.self])
     /// Scores the likelihood of each line's given answer.
-    public static let score = JobTask("score", [ScoreTask.self])
+    public static let score = JobTask("score", [ScoreTask.self], problem: ScoreTask.problem)
 
     /// A row of several results, in a job with steps. No job file names it.
     public static let steps = JobTask("steps", [StepsTask.self])
@@ -14,13 +14,19 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
 
     /// The name in job files.
     public let rawValue: String
-    /// The first one that accepts a line runs it.
+    /// The first one that takes a line runs it.
     let types: [any LineTask.Type]
+    /// An error in the first line of a job's input that makes all such lines fail; nil if there is none, or it is in
+    /// the prompt.
+    let problem: @Sendable (FirstLine) -> String?
     /// The members that its results may have, besides those of all results.
     let resultNames: Set<String>
 
-    init(_ name: String, _ types: [any LineTask.Type]) {
-        (rawValue, self.types) = (name, types)
+    init(
+        _ name: String, _ types: [any LineTask.Type],
+        problem: @escaping @Sendable (FirstLine) -> String? = { _ in nil }
+    ) {
+        (rawValue, self.types, self.problem) = (name, types, problem)
         resultNames = types.reduce([]) { $0.union($1.made.names) }
     }
 
@@ -33,8 +39,17 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
 
     /// Whether its results are answers.
     package var answers: Bool { self != .score }
+
+    /// The type of a job's results, except those of lines with choices of their own.
+    func made(of job: JobSettings) -> any TaskResult.Type {
+        (job.choosesAlways ? types[0] : types[types.count - 1]).made
+    }
+
     /// The columns of a table of a job's results; nil if no table holds them.
-    func columns(of job: JobSettings) -> [String]? { types.first { $0.doesAll(of: job) }?.columns(of: job) }
+    func columns(of job: JobSettings) -> [String]? {
+        let columns = made(of: job).columns(of: job)
+        return job.choosesAlways ? columns.map { $0 + ["probability", "probabilities"] } : columns
+    }
 
     // MARK: Reading results
 
@@ -57,6 +72,9 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
 extension JobSettings {
     /// Each step as a job by itself; the job itself without steps.
     var parts: [JobSettings] { steps.isEmpty ? [self] : steps.map { $0.job(in: self) } }
+
+    /// Whether all its lines choose between answers.
+    var choosesAlways: Bool { request.choices?.isEmpty == false }
 
     /// The setting that asks for details of each token; nil if none does.
     var tokenSetting: String? {

@@ -1,32 +1,67 @@
 import BatchEngine
 import JSON
 
-/// Format of tools, calls and their results in prompts and answers.
-///
-/// Phi-4-mini has tokens for calls, and its chat template a place for tools. For other models the system message
-/// describes them, and plain text marks calls.
+/// Format of tools, calls and their results in prompts and answers. Calls are a JSON list between two marks. A further
+/// format is a value, and a line of `all`.
 package struct ToolText: Sendable {
+    /// Phi-4-mini has tokens for calls, and its chat template a place for tools.
+    private static let phi = ToolText(
+        opening: "<|tool_call|>", closing: "<|/tool_call|>",
+        controls: ["<|tool_call|>", "<|/tool_call|>", "<|tool|>", "<|tool_response|>"]
+    ) { _, system, list in
+        if system.content.isEmpty { system.content = "You are a helpful assistant with some tools." }
+        system.members.removeAll { $0.name == "tools" }
+        system.members.append(JSONMember(name: "tools", value: .string(list)))
+    } result: {
+        ChatMessage(role: "tool_response", content: $0)
+    }
+
+    /// For other models the system message describes tools, and plain text marks calls.
+    private static let plain = ToolText(opening: "<tool_call>", closing: "</tool_call>") {
+        own, system, list in
+        system.content +=
+            (system.content.isEmpty ? "" : "\n\n")
+            + "You may call functions. To do so write \(own.opening), then a JSON list of the calls such as "
+            + "[{\"name\": \"NAME\", \"arguments\": {}}], then \(own.closing), and nothing more. If no function helps, "
+            + "answer in words. The functions, with the JSON Schema of their arguments:\n\(list)"
+    } result: {
+        ChatMessage(role: "user", content: "<tool_response>\n\($0)\n</tool_response>")
+    }
+
+    /// The first whose control tokens a tokenizer has is a model's.
+    private static let all = [phi, plain]
+
     /// Texts before and after a list of calls.
-    package let opening: String
-    private let closing: String
-    package let openingTokens: [Int32]
+    package private(set) var opening: String
+    private var closing: String
+    private let controls: [String]
+    /// Describes a list of functions in the system message.
+    private let describe: @Sendable (ToolText, _ system: inout ChatMessage, _ list: String) -> Void
+    /// Returns the message of a call's result.
+    private let result: @Sendable (_ content: String) -> ChatMessage
+    package private(set) var openingTokens: [Int32] = []
     /// Tokens of marks that text streams would leave out.
-    package let shown: Set<Int32>
-    private let isPhi: Bool
+    package private(set) var shown: Set<Int32> = []
+
+    private init(
+        opening: String, closing: String, controls: [String] = [],
+        describe: @escaping @Sendable (ToolText, _ system: inout ChatMessage, _ list: String) -> Void,
+        result: @escaping @Sendable (_ content: String) -> ChatMessage
+    ) {
+        (self.opening, self.closing, self.controls) = (opening, closing, controls)
+        (self.describe, self.result) = (describe, result)
+    }
 
     init(_ tokenizer: Tokenizer) {
-        let phi = ["<|tool_call|>", "<|/tool_call|>", "<|tool|>", "<|tool_response|>"]
-            .compactMap { tokenizer.id(of: $0) }
-        isPhi = phi.count == 4
-        (opening, closing) = isPhi ? ("<|tool_call|>", "<|/tool_call|>") : ("<tool_call>", "</tool_call>")
+        self = Self.all.first { $0.controls.allSatisfy { tokenizer.id(of: $0) != nil } } ?? .plain
         openingTokens = tokenizer.encode(continuing: opening, isControl: true)
-        shown = isPhi ? Set(phi.prefix(2)) : []
+        if !controls.isEmpty { shown = Set([opening, closing].compactMap { tokenizer.id(of: $0) }) }
     }
 
     /// Creates the format for a model with a foreign tokenizer.
     package init(opening: String, closing: String, openingTokens: [Int32]) {
+        self = .plain
         (self.opening, self.closing, self.openingTokens) = (opening, closing, openingTokens)
-        (shown, isPhi) = ([], false)
     }
 
     /// Splits an answer into words and calls, which are nil if there are none.
@@ -45,21 +80,7 @@ package struct ToolText: Sendable {
         if messages.first?.role != "system" {
             messages.insert(ChatMessage(role: "system", content: ""), at: 0)
         }
-        let list = JSONWriter.text(of: functions)
-        if isPhi {
-            if messages[0].content.isEmpty {
-                messages[0].content = "You are a helpful assistant with some tools."
-            }
-            messages[0].members.removeAll { $0.name == "tools" }
-            messages[0].members.append(JSONMember(name: "tools", value: .string(list)))
-        } else {
-            let system = messages[0].content
-            messages[0].content =
-                (system.isEmpty ? "" : system + "\n\n")
-                + "You may call functions. To do so write \(opening), then a JSON list of the calls such as "
-                + "[{\"name\": \"NAME\", \"arguments\": {}}], then \(closing), and nothing more. If no function helps, "
-                + "answer in words. The functions, with the JSON Schema of their arguments:\n\(list)"
-        }
+        describe(self, &messages[0], JSONWriter.text(of: functions))
         return messages
     }
 
@@ -71,16 +92,7 @@ package struct ToolText: Sendable {
                 message.members.removeAll { $0.name == "tool_calls" }
                 message.content += opening + JSONWriter.text(of: Self.plain(calls)) + closing
             }
-            if message.role == "tool" {
-                message.members = []
-                if isPhi {
-                    message.role = "tool_response"
-                } else {
-                    message = ChatMessage(
-                        role: "user", content: "<tool_response>\n\(message.content)\n</tool_response>")
-                }
-            }
-            return message
+            return message.role == "tool" ? result(message.content) : message
         }
     }
 

@@ -2,8 +2,8 @@
 ///
 /// Row 0 is the prompt's last token. Each further row is a token of the tree, in depth-first order. After each row, the
 /// log-probability of each possible next token is wanted: its children in the tree, and the tokens that end an answer
-/// if one is complete.
-package struct LabelTree: Sendable, Equatable {
+/// if one is complete. The tree is a request to score them all.
+package struct LabelTree: RequestKind, Equatable {
     /// Indices of a choice's log-probabilities among the answers to all questions.
     package struct Path: Sendable, Equatable {
         /// Indices of its tokens, in order.
@@ -76,7 +76,7 @@ package struct LabelTree: Sendable, Equatable {
     }
 
     /// Identifies the tree among others.
-    var content: RequestContent {
+    package var content: RequestContent? {
         var content = RequestContent("comparison")
         content.append(tokens)
         for numbers in [depths, starts, last, [endCount]] { content.append(numbers.map { Int32($0) }) }
@@ -92,6 +92,18 @@ package struct LabelTree: Sendable, Equatable {
     package var weight: Int { 10 * tokenCount + questionCount }
     /// Number of tokens of the longest choice.
     package var depth: Int { depths.max() ?? 0 }
+    package var maxTokens: Int { depth }
+
+    package func decoding(after prompt: [Int32]) -> any Decoding {
+        LabelTreeScoring(self, promptCount: prompt.count)
+    }
+    package func decoding(
+        _ saved: SavedDecoding, after prompt: [Int32], vocabularySize: Int
+    ) -> (any Decoding)? {
+        saved.logprobs(count: questionCount).map {
+            LabelTreeScoring(self, promptCount: prompt.count, answers: $0)
+        }
+    }
 
     /// Returns the indices of a choice's answers.
     package func path(of choice: Int) -> Path {

@@ -7,7 +7,7 @@ package struct LabelTreeScoring: Decoding {
     /// Rows that it computes.
     private let rows: Range<Int>
     /// Answers to their questions so far.
-    package private(set) var answers: [Float] = []
+    package private(set) var answers: [Float]
     package private(set) var fault: ChoiceFault?
     /// First row without answers.
     private var next = 0
@@ -15,13 +15,10 @@ package struct LabelTreeScoring: Decoding {
     private var path: [Int32]
     /// Row after that end.
     private var branchEnd: Int
-    /// Length to which the sequence is cut before the next row.
-    private var start: Int?
 
     /// - Parameter rows: all by default.
-    init(_ tree: LabelTree, promptCount: Int, rows: Range<Int>? = nil) {
-        self.tree = tree
-        self.promptCount = promptCount
+    init(_ tree: LabelTree, promptCount: Int, rows: Range<Int>? = nil, answers: [Float] = []) {
+        (self.tree, self.promptCount, self.answers) = (tree, promptCount, answers)
         self.rows = rows ?? tree.depths.indices
         next = self.rows.lowerBound
         path = tree.tokens(to: next)
@@ -53,33 +50,17 @@ package struct LabelTreeScoring: Decoding {
 
     package mutating func join(_ parts: [any Decoding]) {
         let walks = parts.compactMap { $0 as? LabelTreeScoring }
-        answers = walks.flatMap(\.answers)
         fault = walks.lazy.compactMap(\.fault).first
+        answers = fault == nil ? walks.flatMap(\.answers) : []
     }
 
-    /// Returns the state with all answers; nil if their number is wrong.
-    func finished(_ saved: SavedDecoding) -> LabelTreeScoring? {
-        guard saved == SavedDecoding(logprobs: saved.logprobs), saved.logprobs.count == tree.questionCount
-        else { return nil }
-        var walk = self
-        walk.answers = saved.logprobs
-        return walk
-    }
-
-    package var saved: SavedDecoding? { SavedDecoding(logprobs: answers) }
+    package var saved: SavedDecoding { SavedDecoding(logprobs: answers) }
     package var following: ArraySlice<Int32> { path[...] }
-    /// A branch replaces the one before.
-    package var onlyGrows: Bool { false }
     package var isDone: Bool {
         fault != nil || answers.count == tree.starts[rows.upperBound] - tree.starts[rows.lowerBound]
     }
-    /// No single token is reported.
-    package var progress: Int { 0 }
-
     /// Tokens after the prompt change from branch to branch, so they can't be shared.
     package var cacheable: Int { next == 0 ? -1 : 0 }
-
-    package mutating func begin() { start = nil }
 
     package func input(
         _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
@@ -87,20 +68,22 @@ package struct LabelTreeScoring: Decoding {
         let asked = next..<next + max(0, end - tree.depths[next] + 1)
         let counts = asked.map { tree.starts[$0 + 1] - tree.starts[$0] }
         return PassInput(
-            sequence: sequence, tokens: rows, start: start,
+            sequence: sequence, tokens: rows,
             targets: tree.questions[tree.starts[asked.lowerBound]..<tree.starts[asked.upperBound]],
             targetCounts: counts)
     }
 
     package mutating func take(_ answer: PassAnswer, note: (SampledToken) -> String?) -> PassOutcome {
-        start = nil
-        if answer.logprobs.contains(where: \.isNaN) { fault = .notFinite }
+        if answer.logprobs.contains(where: \.isNaN) {
+            // No single token is reported.
+            (fault, answers) = (.notFinite, [])
+            return PassOutcome()
+        }
         answers += answer.logprobs
         let answered = tree.starts[rows.lowerBound] + answers.count
         while next < rows.upperBound, tree.starts[next + 1] <= answered { next += 1 }
         guard !isDone, next == branchEnd else { return PassOutcome() }
         let kept = goOn()
-        start = promptCount + kept
-        return PassOutcome(rows: path[kept...])
+        return PassOutcome(rows: path[kept...], start: promptCount + kept)
     }
 }

@@ -3,14 +3,12 @@ package struct Sampling: RequestKind {
     /// At least 1, and within the model's context.
     package var maxTokens: Int
     package var sampling: SamplingParameters
-    /// Constraint on the completion, in its state before the first token.
-    package var constraint: (any Constraint)?
+    /// Makes the constraint on the answer, for the tokens that are left; nil if there is none.
+    package var form: (@Sendable (Int) -> any Constraint)?
     /// Identifies the constraint; nil if there is none.
     package var constraintID: [UInt8]?
     /// Reasoning to separate from the answer; nil if all is the answer.
     package var reasoning: ReasoningPlan?
-    /// Makes the constraint on the answer after reasoning, for the tokens that are left; replaces `constraint`.
-    package var formAfterReasoning: (@Sendable (Int) -> any Constraint)?
     /// Key of the random stream.
     package var stream: UInt64
     /// Any of these ends the completion.
@@ -24,17 +22,15 @@ package struct Sampling: RequestKind {
     package var scoresPrompt = false
 
     package init(
-        maxTokens: Int, sampling: SamplingParameters, constraint: (any Constraint)? = nil,
-        constraintID: [UInt8]? = nil, reasoning: ReasoningPlan? = nil,
-        formAfterReasoning: (@Sendable (Int) -> any Constraint)? = nil, stream: UInt64,
+        maxTokens: Int, sampling: SamplingParameters, form: (@Sendable (Int) -> any Constraint)? = nil,
+        constraintID: [UInt8]? = nil, reasoning: ReasoningPlan? = nil, stream: UInt64,
         endOfSequence: Set<Int32>, stops: StopSet, text: any TextStream
     ) {
         self.maxTokens = maxTokens
         self.sampling = sampling
-        self.constraint = constraint
+        self.form = form
         self.constraintID = constraintID
         self.reasoning = reasoning
-        self.formAfterReasoning = formAfterReasoning
         self.stream = stream
         self.endOfSequence = endOfSequence
         self.stops = stops
@@ -43,8 +39,8 @@ package struct Sampling: RequestKind {
 
     /// Constraint on the completion from its first token on.
     var firstConstraint: (any Constraint)? {
-        guard let reasoning, reasoning.limit != nil || formAfterReasoning != nil else { return constraint }
-        return ReasoningConstraint(reasoning, maxTokens: maxTokens, text: text, form: formAfterReasoning)
+        guard let reasoning, reasoning.limit != nil || form != nil else { return form?(maxTokens) }
+        return ReasoningConstraint(reasoning, maxTokens: maxTokens, text: text, form: form)
     }
 
     package var sampledTokens: Int { maxTokens }
@@ -52,9 +48,7 @@ package struct Sampling: RequestKind {
 
     /// The request's settings cover sampling parameters and stop strings.
     package var content: RequestContent? {
-        guard !scoresPrompt, constraint == nil && formAfterReasoning == nil || constraintID != nil else {
-            return nil
-        }
+        guard !scoresPrompt, form == nil || constraintID != nil else { return nil }
         var content = RequestContent("sampling")
         content.append(maxTokens)
         content.append(endOfSequence.sorted())

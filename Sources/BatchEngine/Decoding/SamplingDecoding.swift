@@ -14,7 +14,6 @@ package struct SamplingDecoding: Decoding {
     package private(set) var reasoning = ""
     package private(set) var finishReason: FinishReason?
     package private(set) var fault: ChoiceFault?
-    package private(set) var savedCount = 0
 
     /// State for choosing the next token.
     private var sampling: SamplingRequest
@@ -58,16 +57,14 @@ package struct SamplingDecoding: Decoding {
             guard decoding.finishReason == nil, decoding.sampling.accept(token) else { return nil }
             decoding.append(token, note: hasNotes ? saved.notes[index] : nil, &outcome)
         }
-        guard saved.finishReason != nil else {
-            decoding.savedCount = saved.tokens.count
-            return decoding.finishReason == nil ? decoding : nil
-        }
         // The last token ends it, or nothing can follow.
-        if decoding.finishReason == nil { decoding.finish(decoding.ending, &outcome) }
+        if saved.finishReason != nil, decoding.finishReason == nil {
+            decoding.finish(decoding.ending, &outcome)
+        }
         return decoding.finishReason == saved.finishReason ? decoding : nil
     }
 
-    package var saved: SavedDecoding? {
+    package var saved: SavedDecoding {
         SavedDecoding(tokens: sampled, notes: notes, finishReason: finishReason)
     }
 
@@ -78,13 +75,6 @@ package struct SamplingDecoding: Decoding {
     package var cacheable: Int { scores ? promptNotes.count - prompt.count : sampled.count - 1 }
     private var scores: Bool { kind.scoresPrompt && promptNotes.count < prompt.count - 1 }
     package var isDone: Bool { finishReason != nil || fault != nil }
-    package var progress: Int { sampled.count }
-    package var weight: Int {
-        sampled.count + notes.reduce(text.utf8.count + reasoning.utf8.count) { $0 + $1.utf8.count } / 4
-    }
-    package var draftLimit: Int {
-        max(0, min(kind.maxTokens - sampled.count - 1, Speculation.range.upperBound))
-    }
 
     package func input(
         _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
@@ -132,27 +122,18 @@ package struct SamplingDecoding: Decoding {
             }
             // The tokens before were drafts and are in the cache.
             outcome.rows = []
-            let before = sampled.count
             take(choice.token, note: hasNotes ? note(choice) : nil, &outcome)
-            // Forced tokens after the last choice need no row of their own.
-            if number == answer.choices.count - 1 { takeForced(&outcome) }
-            // The choice is counted already, even if it is the end.
-            outcome.tokens += max(0, sampled.count - before - 1)
         }
-        return outcome
-    }
-
-    package mutating func takeForced() -> PassOutcome {
-        var outcome = PassOutcome()
+        // Forced tokens after the last choice need no row of their own.
         let before = sampled.count
         takeForced(&outcome)
-        outcome.tokens = sampled.count - before
+        outcome.tokens += sampled.count - before
         return outcome
     }
 
     /// Takes tokens that the constraint forces, unless their log-probabilities are wanted.
     private mutating func takeForced(_ outcome: inout PassOutcome) {
-        guard finishReason == nil, sampling.isConstrained else { return }
+        guard !isDone, sampling.isConstrained else { return }
         if sampling.isComplete {
             finish(ending, &outcome)
             return
@@ -203,7 +184,7 @@ package struct SamplingDecoding: Decoding {
         take(reader?.finish(rest) ?? .init(answer: rest), mayStop: true, &outcome)
         let last = stops.finish()
         text += last
-        outcome.text += last
+        outcome.text.answer += last
         finishReason = stops.hasStopped ? .stopSequence : reason
     }
 
@@ -215,7 +196,7 @@ package struct SamplingDecoding: Decoding {
         let answer = stops.append(piece.answer, mayStop: mayStop)
         text += answer
         reasoning += piece.reasoning
-        outcome.text += answer
-        outcome.reasoning += piece.reasoning
+        outcome.text.answer += answer
+        outcome.text.reasoning += piece.reasoning
     }
 }

@@ -14,4 +14,9 @@ package struct SavedDecoding: Sendable, Equatable {
         (self.tokens, self.notes, self.finishReason) = (tokens, notes, finishReason)
         self.logprobs = logprobs
     }
+
+    /// Returns the log-probabilities if they are so many, and nothing was sampled.
+    func logprobs(count: Int) -> [Float]? {
+        self == SavedDecoding(logprobs: logprobs) && logprobs.count == count ? logprobs : nil
+    }
 }

@@ -20,7 +20,7 @@ package struct Scoring: RequestKind {
     package func decoding(
         _ saved: SavedDecoding, after prompt: [Int32], vocabularySize: Int
     ) -> (any Decoding)? {
-        ScoringDecoding(tokens).finished(saved)
+        saved.logprobs(count: tokens.count).map { ScoringDecoding(tokens, logprobs: $0) }
     }
 }
 
@@ -28,26 +28,16 @@ package struct Scoring: RequestKind {
 package struct ScoringDecoding: Decoding {
     private let tokens: [Int32]
     /// Log-probabilities of the first tokens.
-    package private(set) var logprobs: [Float] = []
+    package private(set) var logprobs: [Float]
     package private(set) var fault: ChoiceFault?
 
-    init(_ tokens: [Int32]) { self.tokens = tokens }
+    init(_ tokens: [Int32], logprobs: [Float] = []) { (self.tokens, self.logprobs) = (tokens, logprobs) }
 
-    /// Returns the state with all log-probabilities; nil if their number is wrong.
-    func finished(_ saved: SavedDecoding) -> ScoringDecoding? {
-        guard saved == SavedDecoding(logprobs: saved.logprobs), saved.logprobs.count == tokens.count
-        else { return nil }
-        var decoding = self
-        decoding.logprobs = saved.logprobs
-        return decoding
-    }
-
-    package var saved: SavedDecoding? { SavedDecoding(logprobs: logprobs) }
+    package var saved: SavedDecoding { SavedDecoding(logprobs: logprobs) }
     /// Without the last one, which nothing follows.
     package var following: ArraySlice<Int32> { tokens.dropLast() }
     package var cacheable: Int { logprobs.count - 1 }
     package var isDone: Bool { fault != nil || logprobs.count == tokens.count }
-    package var progress: Int { logprobs.count }
 
     package func input(
         _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]

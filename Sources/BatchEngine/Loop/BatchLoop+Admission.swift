@@ -62,14 +62,8 @@ extension BatchLoop {
         running.insert(sequence, at: index)
         guard isNew, let whole = beginning(sequence) else { return }
         sequence.slot.source.admitted(whole)
-        takeForced(at: index)
-    }
-
-    /// Tokens forced before the first choice are computed with the prompt.
-    private func takeForced(at place: Int) {
-        let outcome = running[place].takeForced()
-        running[place].slot.report.tokens += outcome.tokens
-        tell(outcome, at: place)
+        // Tokens forced before the first choice are computed with the prompt.
+        tell(running[index].take(PassAnswer()), at: index)
     }
 
     /// Appends one more request to the queue, from each source in turn.

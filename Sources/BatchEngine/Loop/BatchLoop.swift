@@ -174,7 +174,7 @@ package final class BatchLoop {
 
     private func preemptYoungest(_ engine: any Engine) {
         let sequence = running.removeLast()
-        engine.preempt(sequence.id, tokens: sequence.lastingTokens)
+        engine.preempt(sequence.id, tokens: Array(sequence.allTokens.prefix(sequence.cacheable)))
         sequence.slot.load -= sequence.load
         sequence.slot.waiting += 1
         sequence.slot.report.preempted += 1
@@ -199,10 +199,8 @@ package final class BatchLoop {
 
     /// Passes on new text that is certain.
     func tell(_ outcome: PassOutcome, at place: Int) {
-        if outcome.reasoning.isEmpty, outcome.text.isEmpty { return }
-        let source = running[place].slot.source
-        if !outcome.reasoning.isEmpty { source.received(reasoning: outcome.reasoning, of: running[place]) }
-        if !outcome.text.isEmpty { source.received(outcome.text, of: running[place]) }
+        if outcome.text.reasoning.isEmpty, outcome.text.answer.isEmpty { return }
+        running[place].slot.source.received(outcome.text, of: running[place])
     }
 
     /// Removes finished sequences and passes on their results.

@@ -19,10 +19,8 @@ package protocol RequestSource: AnyObject {
     func note(on choice: SampledToken) -> String?
     /// The request begins to run. Not called again after a preemption.
     func admitted(_ sequence: TokenSequence)
-    /// New text of the completion is certain.
-    func received(_ text: String, of sequence: TokenSequence)
-    /// New text of the reasoning before the answer, with its tags, is certain. Does nothing by default.
-    func received(reasoning: String, of sequence: TokenSequence)
+    /// New text of the completion is certain. Does nothing by default.
+    func received(_ text: ReasoningReader.Piece, of sequence: TokenSequence)
     /// The completion is complete, or everything is scored.
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws
     /// No token could be chosen for the request.
@@ -49,9 +47,8 @@ package enum SourceAnswer {
 extension RequestSource {
     package var speculation: Speculation { .auto }
     package func note(on choice: SampledToken) -> String? { nil }
-    package func received(reasoning: String, of sequence: TokenSequence) {}
     package func admitted(_ sequence: TokenSequence) {}
-    package func received(_ text: String, of sequence: TokenSequence) {}
+    package func received(_ text: ReasoningReader.Piece, of sequence: TokenSequence) {}
     package var drops: Bool { false }
     package func drops(_ request: Request) -> Bool { false }
     package func passed(_ report: PassReport, in loop: BatchLoop) throws {}

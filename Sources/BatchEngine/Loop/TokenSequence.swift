@@ -8,6 +8,8 @@ package struct TokenSequence {
     /// Number of known tokens, prompt included.
     private(set) var count = 0
     package private(set) var clock = RequestClock()
+    /// Number of sampled tokens made by an earlier run.
+    package private(set) var savedCount = 0
 
     let slot: SourceSlot
     /// The sequence that it computes a part of, or itself.
@@ -16,6 +18,8 @@ package struct TokenSequence {
     private(set) var unsent: ArraySlice<Int32> = [] { didSet { open.rows = unsent.count } }
     /// Whether those are of the completion: the last sampled token and those forced after it.
     private var isDecoding = false { didSet { open.isCompletion = isDecoding } }
+    /// Length to which it is cut before those; nil if they follow at its end.
+    private var start: Int?
     private(set) var open = Scheduler.PendingRows(rows: 0, isCompletion: false)
     /// Number of tokens that fit into its KV blocks.
     var room = 0
@@ -32,6 +36,7 @@ package struct TokenSequence {
             request.kind.decoding($0, after: request.prompt, vocabularySize: vocabularySize)
         }
         decoding = saved ?? request.kind.decoding(after: request.prompt)
+        if saved?.isDone == false { savedCount = decoding.sampled.count }
         noteDecoding()
     }
 
@@ -76,7 +81,7 @@ package struct TokenSequence {
     package var stoppedClock: RequestClock {
         var clock = clock
         clock.ended = .now
-        clock.tokens = decoding.sampled.count - decoding.savedCount
+        clock.tokens = decoding.sampled.count - savedCount
         return clock
     }
 
@@ -85,8 +90,6 @@ package struct TokenSequence {
         let more = decoding.following
         return more.isEmpty ? request.prompt : request.prompt + more
     }
-    /// Tokens that may be cached as long as the sequence lasts.
-    var lastingTokens: [Int32] { decoding.onlyGrows ? allTokens : request.prompt }
     /// Number of `allTokens` that may come from the cache. The rows of the others are needed for their logits.
     var cacheable: Int { request.prompt.count + decoding.cacheable }
     /// Whether its prompt is in the cache.
@@ -95,8 +98,7 @@ package struct TokenSequence {
     /// Starts with the first token that isn't in the cache.
     mutating func begin(cached: Int, room: Int) {
         if clock.admitted == nil { clock.admitted = .now }
-        decoding.begin()
-        unsent = allTokens[cached...]
+        (unsent, start) = (allTokens[cached...], nil)
         isDecoding = false
         self.room = room
     }
@@ -106,13 +108,18 @@ package struct TokenSequence {
     mutating func send(_ count: Int, draft: DraftTokens? = nil) -> PassInput {
         let rows = unsent.prefix(count)
         unsent.removeFirst(count)
-        return decoding.input(
+        var input = decoding.input(
             id, rows, end: self.count - request.prompt.count - unsent.count, isLast: unsent.isEmpty,
             draft: draft.map { Array($0.tokens.prefix($0.tried)) } ?? [])
+        input.start = start
+        return input
     }
 
     /// Number of draft tokens that may follow the certain ones.
-    var draftLimit: Int { isDecoding ? decoding.draftLimit : 0 }
+    var draftLimit: Int {
+        isDecoding
+            ? min(request.kind.sampledTokens - decoding.following.count - 1, Speculation.range.upperBound) : 0
+    }
 
     /// Returns draft tokens to follow the certain ones; nil if nothing suggests any.
     mutating func draft(limit: Int, least: (_ rows: Int, _ tokens: Double) -> Double) -> DraftTokens? {
@@ -122,26 +129,16 @@ package struct TokenSequence {
             after: request.prompt, decoding.sampled, from: slot.drafts, limit: limit, least: least)
     }
 
-    /// Takes the answer of a pass to the rows that were sent.
+    /// Takes the answer of a pass to the rows that were sent; an empty one before any.
     mutating func take(_ answer: PassAnswer) -> PassOutcome {
         if !answer.choices.isEmpty { isDecoding = true }
         if clock.firstToken == nil, isDecoding || !answer.logprobs.isEmpty { clock.firstToken = .now }
         let outcome = decoding.take(answer) { [slot] in slot.source.note(on: $0) }
         slot.report.count(outcome, right: answer.acceptedDrafts)
-        goOn(outcome)
-        return outcome
-    }
-
-    /// Takes the tokens that are certain before anything is computed.
-    mutating func takeForced() -> PassOutcome {
-        let outcome = decoding.takeForced()
-        goOn(outcome)
-        return outcome
-    }
-
-    private mutating func goOn(_ outcome: PassOutcome) {
         unsent = unsent.isEmpty ? outcome.rows : unsent + outcome.rows
+        start = outcome.start
         // Results may be kept for a while.
         if isDone { drafter = nil }
+        return outcome
     }
 }

@@ -171,13 +171,11 @@ package final class AnswerStore {
 
     /// - Returns: whether the outcome will be stored; false if it can't be, or is already.
     func add(_ ended: EndedRequest, _ key: RequestKey) -> Bool {
-        guard !isReadOnly, index[key.prefix] == nil, let outcome = ended.decoding.saved else {
-            return false
-        }
+        guard !isReadOnly, index[key.prefix] == nil else { return false }
         do {
             let number = try writer?.number ?? begin()
             waiting.append((key.prefix, segments[number].known + buffer.count))
-            buffer += AnswerRecord(key: key, outcome, ended.provenance).line + [0x0A]
+            buffer += AnswerRecord(key: key, ended.decoding.saved, ended.provenance).line + [0x0A]
             if buffer.count >= pieceSize { write() }
         } catch {
             giveUp(error)

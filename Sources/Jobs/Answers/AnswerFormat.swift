@@ -1,51 +1,53 @@
+import JSON
 import OperatingSystem
 
-/// Constraint on answers of a job or a line: a rule, or any text.
-package struct AnswerFormat: Sendable, Equatable {
-    /// Nil for any text, as for the type `text` of `response_format`.
-    let rule: (any AnswerRule)?
-    /// SHA-256 that identifies the rule.
+/// Constraint on answers of a job or a line, or any text.
+package final class AnswerFormat: Sendable, Equatable {
+    /// Text of the constraint; empty if its kind determines it.
+    let text: String
+    /// SHA-256 of kind and text, which identify it.
     let digest: [UInt8]
+    /// Short identification for a run's fingerprint.
+    let fingerprint: String
+    /// The JSON Schema that answers follow, if it is one.
+    let schema: JSONValue?
+    /// The tools that answers may call, if it is about tools.
+    let tools: ToolsRule?
+    private let check: (@Sendable () throws(SettingProblem) -> CheckedRule)?
 
-    private init(_ rule: (any AnswerRule)?, kind: String, text: String) {
-        self.rule = rule
+    /// - Parameters:
+    ///   - fingerprint: by default the digest, as the text may be long.
+    ///   - check: parses and checks the constraint; nil for any text. Compiling it shows whether any answer meets it.
+    init(
+        _ kind: String, _ text: String = "", fingerprint: String? = nil, schema: JSONValue? = nil,
+        tools: ToolsRule? = nil, check: (@Sendable () throws(SettingProblem) -> CheckedRule)?
+    ) {
+        (self.text, self.schema, self.tools, self.check) = (text, schema, tools, check)
         digest = SHA.sha256(of: "\(kind) \(text)".utf8)
+        self.fingerprint =
+            fingerprint ?? "sha256 \(FileHash.hexadecimal(digest.prefix(16))), \(text.utf8.count) bytes"
     }
 
-    init(_ rule: some AnswerRule) { self.init(rule, kind: rule.kind, text: rule.text) }
+    /// Any text, as for the type `text` of `response_format`.
+    static let anyText = AnswerFormat("text", fingerprint: "text", check: nil)
 
     /// Combines constraints in the order of their keys: tools may be used beside another constraint.
     static func together(_ forms: [AnswerFormat]) -> AnswerFormat? {
-        guard forms.count > 1, let tools = forms.last?.rule as? ToolsRule else { return forms.first }
-        return AnswerFormat(tools.beside(forms[0]))
+        guard forms.count > 1, let tools = forms.last?.tools else { return forms.first }
+        return tools.beside(forms[0]).form
     }
 
-    /// Any text.
-    static let text = AnswerFormat(nil, kind: "text", text: "")
-
-    package static func == (a: Self, b: Self) -> Bool { a.digest == b.digest }
+    package static func == (a: AnswerFormat, b: AnswerFormat) -> Bool { a.digest == b.digest }
 
     /// Whether it is about tools, with any text beside them.
-    var isOfCalls: Bool { (rule as? ToolsRule).map { $0.answer == nil } ?? false }
-
-    /// Text of the rule; empty if its kind determines it.
-    var text: String { rule?.text ?? "" }
+    var isOfCalls: Bool { tools.map { $0.answer == nil } ?? false }
 
     /// Whether it constrains answers at all.
-    package var isConstraint: Bool { rule != nil }
+    package var isConstraint: Bool { check != nil }
 
-    /// Short identification for the fingerprint.
-    var fingerprint: String { rule?.fingerprint ?? "text" }
-
-    /// Returns the fingerprint of a rule whose text may be long.
-    static func fingerprint(of rule: some AnswerRule) -> String {
-        let digest = AnswerFormat(rule).digest
-        return "sha256 \(FileHash.hexadecimal(digest.prefix(16))), \(rule.text.utf8.count) bytes"
-    }
-
-    /// - Throws: `SettingProblem` if it is no valid rule, such as any text.
+    /// - Throws: `SettingProblem` if it is invalid, such as any text.
     func checked() throws(SettingProblem) -> CheckedRule {
-        guard let rule else { throw SettingProblem("Any text is no constraint.") }
-        return try rule.checked()
+        guard let check else { throw SettingProblem("Any text is no constraint.") }
+        return try check()
     }
 }

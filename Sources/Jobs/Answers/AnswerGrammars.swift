@@ -32,14 +32,10 @@ package final class AnswerGrammars: Sendable {
         compiler = AnswerCompiler(text: text, limits: limits)
     }
 
-    /// Starts compiling a constraint if needed.
+    /// Starts compiling one of its constraints if needed.
     /// - Parameter waiter: notified when it is compiled.
-    func begin(
-        _ form: AnswerFormat, _ layout: AnswerGrammar.Layout, for waiter: AnswerCompilation.Waiter
-    ) -> AnswerCompilation {
-        let one = compilation(form, layout)
+    func begin(_ one: AnswerCompilation, for waiter: AnswerCompilation.Waiter) {
         if one.add(waiter) { enqueue(one) }
-        return one
     }
 
     package func compilation(_ form: AnswerFormat, _ layout: AnswerGrammar.Layout) -> AnswerCompilation {

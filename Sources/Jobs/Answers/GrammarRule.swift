@@ -10,49 +10,46 @@ extension AnswerKey {
         // A field with any other text is data.
         isAsked: { field in
             guard case .string(let text) = field else { return false }
-            return GrammarRule.isText(text) || text.hasSuffix(".gbnf") || text.hasSuffix(".lark")
+            return AnswerFormat.isGrammar(text) || text.hasSuffix(".gbnf") || text.hasSuffix(".lark")
         },
         ofFile: { contents throws(SettingProblem) in
             guard let text = String(validating: contents, as: UTF8.self) else {
                 throw SettingProblem("is not valid UTF-8")
             }
-            return AnswerFormat(.grammar(text))
+            return .grammar(text)
         },
         read: { value in
-            guard case .string(let text) = value, GrammarRule.isText(text) else { return nil }
-            return AnswerFormat(.grammar(text))
+            guard case .string(let text) = value, AnswerFormat.isGrammar(text) else { return nil }
+            return .grammar(text)
         })
 }
 
-/// Constrains answers to texts of a context-free grammar in GBNF.
-struct GrammarRule: AnswerRule {
-    let text: String
+extension AnswerFormat {
+    /// Texts of a context-free grammar in GBNF.
+    static func grammar(_ text: String) -> AnswerFormat {
+        AnswerFormat("grammar", text) { () throws(SettingProblem) in
+            let source: GrammarSource
+            do throws(ConstraintFault) { source = try GrammarSource(text) } catch {
+                throw SettingProblem(error)
+            }
+            let matcher = GrammarMatcher(source)
+            return CheckedRule(
+                problem: { problem(with: $0, by: matcher) },
+                compiled: { _, tokens, effort throws(ConstraintFault) in
+                    try AnswerGrammar(source, tokens: tokens, effort: effort)
+                })
+        }
+    }
 
     /// Whether a text is a grammar, not a file's name: it has a rule of GBNF, or the first rule of a grammar in Lark's
     /// notation, which is refused.
-    static func isText(_ text: String) -> Bool {
+    fileprivate static func isGrammar(_ text: String) -> Bool {
         text.split(whereSeparator: \.isNewline).contains { line in
             let words = line.drop { $0.isWhitespace || $0 == "?" || $0 == "!" }
             let name = words.prefix { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
             let rest = words.dropFirst(name.count).drop { $0.isWhitespace }
             return !name.isEmpty && rest.hasPrefix("::=") || name == "start" && rest.hasPrefix(":")
         }
-    }
-
-    var kind: String { "grammar" }
-    var fingerprint: String { AnswerFormat.fingerprint(of: self) }
-
-    func checked() throws(SettingProblem) -> CheckedRule {
-        let source: GrammarSource
-        do throws(ConstraintFault) { source = try GrammarSource(text) } catch {
-            throw SettingProblem(error)
-        }
-        let matcher = GrammarMatcher(source)
-        return CheckedRule(
-            problem: { Self.problem(with: $0, by: matcher) },
-            compiled: { _, tokens, effort throws(ConstraintFault) in
-                try AnswerGrammar(source, tokens: tokens, effort: effort)
-            })
     }
 
     private static func problem(with answer: String, by matcher: GrammarMatcher) -> String? {
@@ -70,9 +67,4 @@ struct GrammarRule: AnswerRule {
             return "the grammar can't be used: \(error)"
         }
     }
-}
-
-extension AnswerRule where Self == GrammarRule {
-    /// The rule of a grammar's text.
-    static func grammar(_ text: String) -> GrammarRule { GrammarRule(text: text) }
 }

@@ -9,36 +9,28 @@ extension AnswerKey {
             "a regular expression (ECMA-262, lookahead at its beginning only) that matches answers as a whole",
         right: "a string, which is a regular expression"
     ) { value in
-        if case .string(let pattern) = value { AnswerFormat(.regex(pattern)) } else { nil }
+        if case .string(let pattern) = value { .regex(pattern) } else { nil }
     }
 }
 
-/// Constrains answers to texts that a regular expression matches as a whole.
-struct RegexRule: AnswerRule {
-    let text: String
-
-    var kind: String { "regex" }
-    var fingerprint: String { ResultText.list([text]) }
-
-    func checked() throws(SettingProblem) -> CheckedRule {
-        let whole: ECMARegex
-        do throws(ConstraintFault) { whole = try ECMARegex(text, isWhole: true) } catch {
-            throw SettingProblem("The regular expression has \(error.description).")
-        }
-        return CheckedRule { answer in
-            var budget = RegexLimits.visits
-            switch whole.matches(answer, budget: &budget) {
-            case true?: return nil
-            case false?: return "the regular expression doesn't match it"
-            case nil: return "matching it with the regular expression takes too long"
+extension AnswerFormat {
+    /// Texts that a regular expression matches as a whole.
+    static func regex(_ pattern: String) -> AnswerFormat {
+        AnswerFormat("regex", pattern, fingerprint: ResultText.list([pattern])) { () throws(SettingProblem) in
+            let whole: ECMARegex
+            do throws(ConstraintFault) { whole = try ECMARegex(pattern, isWhole: true) } catch {
+                throw SettingProblem("The regular expression has \(error.description).")
             }
-        } compiled: { _, tokens, effort throws(ConstraintFault) in
-            try AnswerGrammar(regex: whole.pattern, tokens: tokens, effort: effort)
+            return CheckedRule { answer in
+                var budget = RegexLimits.visits
+                switch whole.matches(answer, budget: &budget) {
+                case true?: return nil
+                case false?: return "the regular expression doesn't match it"
+                case nil: return "matching it with the regular expression takes too long"
+                }
+            } compiled: { _, tokens, effort throws(ConstraintFault) in
+                try AnswerGrammar(regex: whole.pattern, tokens: tokens, effort: effort)
+            }
         }
     }
-}
-
-extension AnswerRule where Self == RegexRule {
-    /// The rule of a regular expression that matches the whole answer.
-    static func regex(_ pattern: String) -> RegexRule { RegexRule(text: pattern) }
 }

@@ -18,7 +18,7 @@ extension AnswerKey {
             throw SettingProblem(
                 "must be text, json_object, or an object with type: json_schema, but is \(shown)")
         },
-        read: { value throws(SettingProblem) in try AnswerFormat(responseFormat: value) })
+        read: { value throws(SettingProblem) in try AnswerFormat.of(responseFormat: value) })
 }
 
 extension AnswerFormat {
@@ -28,7 +28,9 @@ extension AnswerFormat {
     ///
     /// See https://platform.openai.com/docs/guides/structured-outputs.
     /// - Parameter isFlat: whether the members of `json_schema` stand beside `type`, as in responses.
-    init(responseFormat value: JSONValue, isFlat: Bool = false) throws(SettingProblem) {
+    static func of(
+        responseFormat value: JSONValue, isFlat: Bool = false
+    ) throws(SettingProblem) -> AnswerFormat {
         guard case .object(let members) = value else {
             throw SettingProblem("must be an object with `type`, but is \(value.kindName)")
         }
@@ -39,29 +41,31 @@ extension AnswerFormat {
         switch type {
         case "json_object" where members["schema"] ?? .null != .null:
             // As other servers accept it.
-            try Self.refuseOthers(in: members, than: ["type", "schema"], of: "the type json_object")
-            try self.init(schema: members["schema"] ?? .null)
+            try refuseOthers(in: members, than: ["type", "schema"], of: "the type json_object")
+            return try of(schema: members["schema"] ?? .null)
         case "text", "json_object":
             let known = type == "text" ? ["type"] : ["type", "schema"]
-            try Self.refuseOthers(in: members, than: known, of: "the type \(type)")
-            self = type == "text" ? .text : AnswerFormat(.object)
+            try refuseOthers(in: members, than: known, of: "the type \(type)")
+            return type == "text" ? .anyText : .object
         // The flat form of responses is accepted in chat, too.
         case "json_schema" where isFlat || members["json_schema"] == nil && members["schema"] != nil:
-            try self.init(described: members, allowing: ["type"])
+            return try of(described: members, allowing: ["type"])
         case "json_schema":
-            try Self.refuseOthers(in: members, than: ["type", "json_schema"], of: "the type json_schema")
+            try refuseOthers(in: members, than: ["type", "json_schema"], of: "the type json_schema")
             guard case .object(let described)? = members["json_schema"] else {
                 throw SettingProblem("needs `json_schema`, an object with `schema`")
             }
-            try self.init(described: described, allowing: [])
+            return try of(described: described, allowing: [])
         default:
             throw SettingProblem(
                 "must have \(types) as `type`, but has \(type.prefix(64).debugDescription)")
         }
     }
 
-    private init(described members: JSONObject, allowing names: [String]) throws(SettingProblem) {
-        try Self.refuseOthers(
+    private static func of(
+        described members: JSONObject, allowing names: [String]
+    ) throws(SettingProblem) -> AnswerFormat {
+        try refuseOthers(
             in: members, than: ["name", "schema", "strict", "description"] + names, of: "a JSON Schema")
         for name in ["name", "description"] {
             switch members[name] {
@@ -78,17 +82,7 @@ extension AnswerFormat {
         guard let schema = members["schema"], schema != .null else {
             throw SettingProblem("has no `schema` of answers")
         }
-        try self.init(schema: schema)
-    }
-
-    /// - Parameter schema: must be a possible schema; its content is checked later.
-    init(schema: JSONValue) throws(SettingProblem) {
-        switch schema {
-        case .object, .bool: self.init(.schema(schema))
-        default:
-            throw SettingProblem(
-                "must be a JSON Schema (an object, true or false), but is \(schema.kindName)")
-        }
+        return try of(schema: schema)
     }
 
     private static func refuseOthers(

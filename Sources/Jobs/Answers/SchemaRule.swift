@@ -17,8 +17,9 @@ extension AnswerKey {
             default: false
             }
         },
-        ofFile: { contents throws(SettingProblem) in try AnswerFormat(schema: JSONValue(ofFile: contents)) },
-        read: { AnswerFormat(.schema($0)) })
+        ofFile: { contents throws(SettingProblem) in try AnswerFormat.of(schema: JSONValue(ofFile: contents))
+        },
+        read: { .schema($0) })
 
     /// Any JSON, or any object or array.
     static let jsonMode = AnswerKey(
@@ -28,36 +29,42 @@ extension AnswerKey {
     ) { value in
         switch value {
         // Options and cells of a table are texts.
-        case true, "true": AnswerFormat(.schema(true))
-        case "object": AnswerFormat(.object)
-        case "array": AnswerFormat(.schema(["type": "array"]))
+        case true, "true": .schema(true)
+        case "object": .object
+        case "array": .schema(["type": "array"])
         default: nil
         }
     }
 }
 
-/// Constrains answers to JSON that a schema accepts.
-struct SchemaRule: AnswerRule {
-    /// Nil for any object, which no schema in a job or line means.
-    let schema: JSONValue?
-    let text: String
-
-    /// - Parameter schema: nil for any object.
-    init(_ schema: JSONValue?) {
-        self.schema = schema
-        text = schema.map { JSONWriter.text(of: $0.withPlainNumbers) } ?? ""
+extension AnswerFormat {
+    /// JSON that a schema accepts.
+    static func schema(_ schema: JSONValue) -> AnswerFormat {
+        AnswerFormat("schema", JSONWriter.text(of: schema.withPlainNumbers), schema: schema) {
+            () throws(SettingProblem) in
+            try checked(schema)
+        }
     }
 
-    var kind: String { schema == nil ? "object" : "schema" }
-    var fingerprint: String {
-        schema == nil ? "json_object" : AnswerFormat.fingerprint(of: self)
+    /// Any JSON object, which no schema in a job or line means.
+    static let object = AnswerFormat("object", fingerprint: "json_object") { () throws(SettingProblem) in
+        try checked(["type": "object"])
     }
 
-    func checked() throws(SettingProblem) -> CheckedRule {
+    /// - Parameter schema: must be a possible schema; its content is checked later.
+    static func of(schema: JSONValue) throws(SettingProblem) -> AnswerFormat {
+        switch schema {
+        case .object, .bool: return .schema(schema)
+        default:
+            throw SettingProblem(
+                "must be a JSON Schema (an object, true or false), but is \(schema.kindName)")
+        }
+    }
+
+    /// Checks that it is a schema.
+    static func checked(_ schema: JSONValue) throws(SettingProblem) -> CheckedRule {
         let checked: Schema
-        do throws(ConstraintFault) {
-            checked = try Schema(schema ?? ["type": "object"], readsNullable: true)
-        } catch {
+        do throws(ConstraintFault) { checked = try Schema(schema, readsNullable: true) } catch {
             throw SettingProblem(error)
         }
         if let problem = SchemaAnnotations.problem(with: checked) { throw SettingProblem(problem) }
@@ -69,7 +76,7 @@ struct SchemaRule: AnswerRule {
                 + SchemaAnnotations.notes(on: checked)
         }
         return CheckedRule(warnings: warnings) {
-            Self.problem(with: $0, by: checked)
+            problem(with: $0, by: checked)
         } compiled: { layout, tokens, effort throws(ConstraintFault) in
             try AnswerGrammar(checked, layout: layout, tokens: tokens, effort: effort)
         }
@@ -87,13 +94,6 @@ struct SchemaRule: AnswerRule {
         let more = violations.count > 1 ? ", and \(violations.count - 1) more" : ""
         return "\(first.text.text) (\(first.schema))\(more)"
     }
-}
-
-extension AnswerRule where Self == SchemaRule {
-    /// The rule of a schema.
-    static func schema(_ schema: JSONValue) -> SchemaRule { SchemaRule(schema) }
-    /// The rule for any JSON object.
-    static var object: SchemaRule { SchemaRule(nil) }
 }
 
 extension JSONValue {

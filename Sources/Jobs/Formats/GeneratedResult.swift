@@ -42,7 +42,7 @@ package struct GeneratedResult: TaskResult {
     static let allColumns = ["text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"]
 
     /// Reasoning and calls have columns only if the job itself asks for them.
-    static func columns(of job: JobSettings) -> [String] {
+    package static func columns(of job: JobSettings) -> [String]? {
         let thinks = job.request.reasoning == RequestSettings.ReasoningUse.separate.rawValue
         let calls = job.forms[AnswerKey.tools.name] != nil
         return [allColumns[0]] + (thinks ? ["reasoning"] : []) + (calls ? ["tool_calls"] : [])

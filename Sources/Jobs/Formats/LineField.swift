@@ -89,7 +89,7 @@ extension JSONValue {
                 throw LineError(.badField, "`\(key.name)` \(error.message).")
             }
         }
-        guard asked.filter({ !($0.form.rule is ToolsRule) }).count < 2 else {
+        guard asked.filter({ $0.form.tools == nil }).count < 2 else {
             throw LineError(
                 .badField,
                 "`\(asked[0].name)` and `\(asked[1].name)` both constrain the answer; keep one.")

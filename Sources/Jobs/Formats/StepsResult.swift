@@ -47,6 +47,16 @@ package struct StepsResult: TaskResult {
 
     package static let names: Set = ["steps", "dropped", "duplicate_of"]
 
+    package static func columns(of job: JobSettings) -> [String]? {
+        var columns: [String] = []
+        for (step, own) in zip(job.steps, job.parts) {
+            guard let names = own.task.columns(of: own) else { return nil }
+            columns += names.map { "\(step.name).\($0)" }
+        }
+        let items = job.steps.contains { $0.each != nil } ? [JobStep.item] : []
+        return columns + items + ["dropped", "duplicate_of"]
+    }
+
     package var promptTokens: Int { steps.reduce(0) { $0 + $1.result.promptTokens } }
     package var completionTokens: Int { steps.reduce(0) { $0 + $1.result.completionTokens } }
     /// Whether nothing was made, as enough rows of its line are accepted.

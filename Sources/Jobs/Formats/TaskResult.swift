@@ -4,6 +4,8 @@ import JSON
 package protocol TaskResult: Sendable {
     /// Members that it may have, beside those of all results.
     static var names: Set<String> { get }
+    /// The columns of a table of a job's results; nil, the default, if no table holds them.
+    static func columns(of job: JobSettings) -> [String]?
 
     /// - Parameter log: an object with the members that `write` has written for the log. Nil if they are no such result.
     init?(_ log: JSONValue)
@@ -20,6 +22,7 @@ package protocol TaskResult: Sendable {
 }
 
 extension TaskResult {
+    package static func columns(of job: JobSettings) -> [String]? { nil }
     /// Its completion, if it is one.
     package var completion: GeneratedResult? { self as? GeneratedResult }
     /// The outcome of a row of steps; nil for other results.

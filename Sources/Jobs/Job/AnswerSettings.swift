@@ -11,7 +11,7 @@ public struct AnswerSchema: Sendable, Equatable {
     /// - Throws: `UserError` if the text is no JSON, or neither an object nor true or false.
     public init(_ json: String) throws {
         do throws(SettingProblem) {
-            self.init(try AnswerFormat(schema: JSONValue(ofFile: Array(json.utf8))))
+            self.init(try AnswerFormat.of(schema: JSONValue(ofFile: Array(json.utf8))))
         } catch {
             throw UserError(.badJob, "The schema \(error.message).")
         }
@@ -23,9 +23,9 @@ public struct ResponseFormat: Sendable, Equatable {
     let form: AnswerFormat
 
     /// Any text; overrides lines.
-    public static let text = ResponseFormat(form: .text)
+    public static let text = ResponseFormat(form: .anyText)
     /// A JSON object.
-    public static let jsonObject = ResponseFormat(form: AnswerFormat(.object))
+    public static let jsonObject = ResponseFormat(form: .object)
 }
 
 /// At most one of these is set, besides `tools`; each overrides a line's own.
@@ -43,12 +43,12 @@ extension JobSettings {
     /// A regular expression of ECMA-262 that matches whole answers; lookahead may only begin it.
     public var regex: String? {
         get { forms[AnswerKey.regex.name]?.text }
-        set { forms[AnswerKey.regex.name] = newValue.map { AnswerFormat(.regex($0)) } }
+        set { forms[AnswerKey.regex.name] = newValue.map { AnswerFormat.regex($0) } }
     }
     /// A context-free grammar that answers follow, in llama.cpp's GBNF; checked when a job begins.
     public var grammar: String? {
         get { forms[AnswerKey.grammar.name]?.text }
-        set { forms[AnswerKey.grammar.name] = newValue.map { AnswerFormat(.grammar($0)) } }
+        set { forms[AnswerKey.grammar.name] = newValue.map { AnswerFormat.grammar($0) } }
     }
 
     /// The keys of constraints that are set.
@@ -84,7 +84,7 @@ extension JobSettings {
             return
                 "\(other.name) can't be combined with \(keys.first ?? AnswerKey.tools.name): \(other.reason)."
         }
-        if let tools = form.rule as? ToolsRule {
+        if let tools = form.tools {
             do throws(SettingProblem) { _ = try tools.choosing(request.toolChoice, atMost: nil) } catch {
                 return "tool_choice \(error.message)"
             }

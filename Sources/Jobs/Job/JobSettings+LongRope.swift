@@ -26,7 +26,7 @@ package struct RopeSides: Sendable, Equatable {
         shortLength = length
     }
 
-    package mutating func add(_ line: any PreparedLine) {
+    package mutating func add(_ line: PreparedLine) {
         for (prompt, completion) in line.lengths {
             if prompt + completion <= shortLength {
                 short += 1

@@ -142,7 +142,7 @@ extension JobRun {
     func share(_ ended: EndedRequest, _ owner: any RequestOwner) throws {
         guard let key = ended.request.key else { return }
         if answers?.verifies == true {
-            verify(key, against: ended.decoding.saved.map { AnswerRecord(key: key, $0, ended.provenance) })
+            verify(key, against: AnswerRecord(key: key, ended.decoding.saved, ended.provenance))
         } else if answers?.store.add(ended, key) == true {
             statistics.answersAdded += 1
         }
@@ -171,5 +171,10 @@ extension JobRun {
 
 extension EndedRequest {
     /// Memory that it takes, in tokens.
-    fileprivate var weight: Int { request.prompt.count + request.kind.weight + decoding.weight }
+    fileprivate var weight: Int {
+        let saved = decoding.saved
+        // A sampled token has about as many bytes of text.
+        return request.prompt.count + request.kind.weight + 2 * saved.tokens.count
+            + saved.notes.reduce(0) { $0 + $1.utf8.count } / 4
+    }
 }

@@ -113,7 +113,7 @@ final class InputProducer: @unchecked Sendable {
             counted.lines += 1
             if identity.isNumbered { counted.hasNumbered = true }
         }
-        var prepared: Result<any PreparedLine, LineError>?
+        var prepared: Result<PreparedLine, LineError>?
         for sample in 0..<samples {
             var label = RequestLabel(
                 position: count.positions, index: line.place, sample: sample,
@@ -161,7 +161,7 @@ final class InputProducer: @unchecked Sendable {
                 label.readyAt = .now
                 let model = try loaded()
                 works = line.work(
-                    label, saved: saved,
+                    label, saved,
                     RequestMaker(
                         text: model.text, limits: model.engine.limits,
                         rope: job.engine.longRope, model: sharedModel, waiter: queue.waiter))
@@ -190,7 +190,7 @@ final class InputProducer: @unchecked Sendable {
 
     private func prepare(
         _ record: Result<PromptRecord, LineError>
-    ) throws -> Result<any PreparedLine, LineError> {
+    ) throws -> Result<PreparedLine, LineError> {
         do {
             let prepared = try preparer.prepare(record.get()) {
                 let model = try loaded()

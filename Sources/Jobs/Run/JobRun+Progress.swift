@@ -27,7 +27,7 @@ extension JobRun {
     /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
     func save(_ live: [TokenSequence]) throws {
         let running = live.compactMap { sequence in
-            open[sequence.request.number].map { ($0, sequence.decoding.saved?.copied ?? SavedDecoding()) }
+            open[sequence.request.number].map { ($0, sequence.decoding.saved.copied) }
         }
         let others = queue.begun.map { ($0.owner, SavedDecoding()) }
         let records =

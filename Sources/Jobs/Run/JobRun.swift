@@ -225,12 +225,14 @@ package final class JobRun: RequestSource {
         if open[sequence.request.number]?.sharesPrompt == false {
             statistics.promptTokens += sequence.request.prompt.count
         }
-        if sequence.decoding.savedCount > 0 { statistics.resumed += 1 }
+        if sequence.savedCount > 0 { statistics.resumed += 1 }
     }
 
-    package func received(_ text: String, of sequence: TokenSequence) {
-        guard let piped, let owner = open[sequence.request.number] else { return }
-        piped.received(text, of: owner.label, isCertain: owner.isCertain) { owner.reasoning(of: sequence) }
+    package func received(_ text: ReasoningReader.Piece, of sequence: TokenSequence) {
+        guard let piped, !text.answer.isEmpty, let owner = open[sequence.request.number] else { return }
+        piped.received(text.answer, of: owner.label, isCertain: owner.isCertain) {
+            owner.reasoning(of: sequence)
+        }
     }
 
     // MARK: Requests that nobody waits for any more

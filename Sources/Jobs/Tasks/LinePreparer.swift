@@ -22,69 +22,55 @@ package struct LinePreparer: Sendable {
         samples = job.sampleCount
     }
 
+    /// The job's templates.
+    var templates: [(key: String, template: TextTemplate)] {
+        builder.templates + tasks.flatMap(\.sources.templates)
+    }
+
     /// The fields of a line that the job uses.
-    var fields: Set<String> { tasks.reduce(builder.fields) { $0.union($1.fields) } }
+    var fields: Set<String> {
+        templates.reduce(into: Set(tasks.flatMap(\.sources.fields))) { $0.formUnion($1.template.variables) }
+    }
 
     /// All fields that the job's results can depend on.
-    var names: [String] { builder.names + tasks.flatMap(\.names) }
+    var names: [String] { builder.names + taskNames }
+
+    /// Those of them that the prompt doesn't depend on.
+    var taskNames: [String] {
+        tasks.flatMap { $0.sources.templates.flatMap(\.template.names) + $0.sources.fields }
+    }
+
+    func prompt(for record: PromptRecord) throws(LineError) -> Prompt { try builder.prompt(for: record) }
 
     /// - Parameter model: called only for lines without errors so far, as it may load the model.
     /// - Throws: `LineError` for an error of the line; errors of `model`.
-    package func prepare(_ record: PromptRecord, for model: () throws -> Model) throws -> any PreparedLine {
+    package func prepare(_ record: PromptRecord, for model: () throws -> Model) throws -> PreparedLine {
         if let request = record.request, request.prompts.count > 1 {
-            let lines = try request.prompts.map { try tasks.prepare(record.asking($0), for: model) }
-            return LinesOfPrompts(lines: lines, samples: request.choices ?? samples)
+            let lines = try request.prompts.map { try prepareOne(record.asking($0), for: model) }
+            let samples = request.choices ?? samples
+            var line = lines[0]
+            line.lengths = lines.flatMap(\.lengths)
+            line.isCovered = lines.contains(where: \.isCovered)
+            line.work = { lines[$0.sample / samples].work($0, $1, $2) }
+            return line
         }
-        let line = try tasks.prepare(record, for: model)
-        guard let carried else { return line }
-        return CarryingLine(line: line, carried: try carried(builder.prompt(for: record)))
-    }
-}
-
-extension [any LineTask] {
-    /// By the first task that accepts the line.
-    func prepare(
-        _ record: PromptRecord, for model: () throws -> LinePreparer.Model
-    ) throws -> any PreparedLine {
-        guard let task = first(where: { $0.takes(record) }) else {
-            preconditionFailure("the last of them takes all lines")
+        var line = try prepareOne(record, for: model)
+        guard let value = try carried?(builder.prompt(for: record)) else { return line }
+        line.work = { [work = line.work] label, saved, maker in
+            var label = label
+            label.kept.removeAll { $0.name == value.name }
+            label.kept.append(value)
+            return work(label, saved, maker)
         }
-        return try task.prepare(record, for: model)
+        return line
     }
-}
 
-/// A line of a completion request with several prompts, each with the same number of samples.
-private struct LinesOfPrompts: PreparedLine {
-    let lines: [any PreparedLine]
-    let samples: Int
-
-    var prompt: [Int32] { lines[0].prompt }
-    var lengths: [(prompt: Int, completion: Int)] { lines.flatMap(\.lengths) }
-    var isCovered: Bool { lines.contains(where: \.isCovered) }
-    var missing: [String] { lines[0].missing }
-    var answer: GenerateTask.Answer? { lines[0].answer }
-
-    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
-        lines[label.sample / samples].work(label, saved: saved, maker)
-    }
-}
-
-/// A line whose results carry the prompt.
-private struct CarryingLine: PreparedLine {
-    let line: any PreparedLine
-    let carried: GenerationResult.CarriedValue
-
-    var prompt: [Int32] { line.prompt }
-    var lengths: [(prompt: Int, completion: Int)] { line.lengths }
-    var isCovered: Bool { line.isCovered }
-    var missing: [String] { line.missing }
-    var answer: GenerateTask.Answer? { line.answer }
-
-    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
-        var label = label
-        label.kept.removeAll { $0.name == carried.name }
-        label.kept.append(carried)
-        return line.work(label, saved: saved, maker)
+    /// By the first task that takes the line.
+    private func prepareOne(_ record: PromptRecord, for model: () throws -> Model) throws -> PreparedLine {
+        for task in tasks {
+            if let line = try task.prepare(record, for: model) { return line }
+        }
+        preconditionFailure("the last of them takes all lines")
     }
 }
 
@@ -129,30 +115,37 @@ struct LineEncoder {
     }
 }
 
-/// A line's prompt before tokenization.
-struct RenderedPrompt {
-    private let record: PromptRecord
-    private let job: JobSettings
-    private let builder: PromptBuilder
-    private let content: Prompt
+/// A prompt as token ids, and settings of its answer.
+struct EncodedPrompt {
+    let encoder: LineEncoder
+    /// The prompt with control tokens escaped.
+    let content: Prompt
+    let tokens: [Int32]
     /// Names of unsupported fields of one of OpenAI's requests.
-    private let missing: [String]
+    var missing: [String]
+    /// The job's and the line's together.
+    let settings: RequestSettings
+    /// Whether results show the tokens of answers.
+    let keepsTokens: Bool
+    /// The prompt's text, if results begin with it.
+    let echo: String?
+    /// Whether no answer is wanted.
+    let asksNothing: Bool
 
-    /// - Throws: `LineError`.
-    init(_ record: PromptRecord, _ job: JobSettings, _ builder: PromptBuilder) throws(LineError) {
-        missing = try record.request.map { request throws(LineError) in try request.missing(in: job) } ?? []
-        content = try builder.prompt(for: record)
-        (self.record, self.job, self.builder) = (record, job, builder)
-    }
-
-    /// - Throws: `LineError`.
-    func encoded(by encoder: LineEncoder) throws -> EncodedPrompt {
+    /// - Parameter model: called once templates are filled, as it may load the model.
+    /// - Throws: `LineError`; errors of `model`.
+    init(
+        _ record: PromptRecord, _ job: JobSettings, _ builder: PromptBuilder,
+        for model: () throws -> LinePreparer.Model
+    ) throws {
+        missing = try record.request.map { try $0.missing(in: job) } ?? []
+        let plain = try builder.prompt(for: record)
+        encoder = LineEncoder(record, job, try model())
         let covered = encoder.covered(record)
-        var content = try covered.map { try builder.prompt(for: $0) } ?? content
-        content = try content.written(
+        content = try (covered.map { try builder.prompt(for: $0) } ?? plain).written(
             by: encoder.text.tools, asking: ToolsRule.asked(of: record, covered: covered, in: job))
         let length = encoder.limits.contextLength
-        let tokens = try encoder.tokens(of: content, below: length)
+        tokens = try encoder.tokens(of: content, below: length)
         guard !tokens.isEmpty else { throw LineError(.missingPrompt, "The prompt has no tokens.") }
         guard tokens.count < length else {
             throw LineError(
@@ -160,41 +153,28 @@ struct RenderedPrompt {
                 "The prompt has \(tokens.count) tokens, but the model's context holds \(length), completion included."
             )
         }
-        let settings = RequestSettings.merged(job: job.request, line: record.asked)
+        settings = RequestSettings.merged(job: job.request, line: record.asked)
         if let problem = settings.problem(vocabularySize: encoder.limits.vocabularySize) {
             throw LineError(.badField, problem)
         }
-        var question = EncodedPrompt(
-            content: content, tokens: tokens, isCovered: encoder.isCovered, missing: missing,
-            settings: settings, keepsTokens: job.tokens == true)
-        question.asksNothing = record.request?.asksNothing == true
-        if record.request?.echoes == true {
-            switch self.content {
-            case .text(let text): question.echo = text
-            default:
-                question.echo = String(
-                    decoding: tokens.flatMap { encoder.text.piece(of: $0).bytes }, as: UTF8.self)
-            }
+        keepsTokens = job.tokens == true
+        asksNothing = record.request?.asksNothing == true
+        if record.request?.echoes != true {
+            echo = nil
+        } else if case .text(let text) = plain {
+            echo = text
+        } else {
+            let encoder = encoder
+            echo = String(decoding: tokens.flatMap { encoder.text.piece(of: $0).bytes }, as: UTF8.self)
         }
-        return question
     }
-}
-
-/// A prompt as token ids, and settings of its answer.
-struct EncodedPrompt {
-    /// The prompt with control tokens escaped.
-    let content: Prompt
-    let tokens: [Int32]
-    let isCovered: Bool
-    var missing: [String]
-    /// The job's and the line's together.
-    let settings: RequestSettings
-    /// Whether results show the tokens of answers.
-    let keepsTokens: Bool
-    /// The prompt's text, if results begin with it.
-    var echo: String?
-    /// Whether no answer is wanted.
-    var asksNothing = false
 
     var seed: Int { settings.seed ?? 0 }
+
+    /// The most tokens of the answer, by all limits.
+    var maxTokens: Int {
+        min(
+            settings.maxTokens ?? RequestSettings.defaultMaxTokens,
+            encoder.limits.contextLength - tokens.count)
+    }
 }

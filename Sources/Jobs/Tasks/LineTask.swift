@@ -1,73 +1,47 @@
 import BatchEngine
 import PhiText
 
+/// The templates of a job that a task fills, by their keys, and the names of further fields of a line that it uses.
+typealias TaskSources = (templates: [(key: String, template: TextTemplate)], fields: [String])
+
 /// The processing of a line: its requests, their way through the engine, and their result. A task is a type and its
-/// name in `JobTask.all`.
+/// name in `JobTask.allCases`.
 protocol LineTask: Sendable {
     associatedtype Made: TaskResult
-
-    // MARK: Of a job
-
-    /// Whether it processes all lines of a job. By default it does.
-    static func doesAll(of job: JobSettings) -> Bool
-    /// The columns of a table of a job's results; nil, the default, if no table holds them.
-    static func columns(of job: JobSettings) -> [String]?
-    /// An error in the first line of a job's input that makes all such lines fail; nil if there is none, or it is in
-    /// the prompt.
-    static func problem(with line: FirstLine) -> String?
 
     /// - Throws: `UserError` if its settings are malformed.
     init(_ job: JobSettings, _ builder: PromptBuilder) throws
 
-    /// The fields of a line that it uses besides the prompt's. By default none.
-    var fields: Set<String> { get }
-    /// All fields that its results can depend on besides the prompt's; by default `fields`.
-    var names: [String] { get }
-    /// The job's templates that it fills besides the prompt's. By default none.
-    var templates: [(key: String, template: TextTemplate)] { get }
+    /// Its sources besides the prompt's templates. By default none.
+    var sources: TaskSources { get }
 
-    // MARK: Of a line
-
-    /// Whether it processes this line, if no task before it in the list does. By default it does.
-    func takes(_ record: PromptRecord) -> Bool
     /// - Parameter model: called only for lines without errors so far, as it may load the model.
+    /// - Returns: nil for a line that is left to the next task of the list.
     /// - Throws: `LineError` for an error of the line; errors of `model`.
     func prepare(
         _ record: PromptRecord, for model: () throws -> LinePreparer.Model
-    ) throws -> any PreparedLine
+    ) throws -> PreparedLine?
 }
 
 extension LineTask {
     static var made: any TaskResult.Type { Made.self }
-    static func doesAll(of job: JobSettings) -> Bool { true }
-    static func columns(of job: JobSettings) -> [String]? { nil }
-    static func problem(with line: FirstLine) -> String? { nil }
-    var fields: Set<String> { [] }
-    var names: [String] { Array(fields) }
-    var templates: [(key: String, template: TextTemplate)] { [] }
-    func takes(_ record: PromptRecord) -> Bool { true }
+    var sources: TaskSources { ([], []) }
 }
 
 /// A line as token ids, from which the requests of its samples are made.
-package protocol PreparedLine: Sendable {
+package struct PreparedLine: Sendable {
     /// The line's prompt.
-    var prompt: [Int32] { get }
+    package var prompt: [Int32]
     /// Number of tokens of each request's prompt, and of its completion at most.
-    var lengths: [(prompt: Int, completion: Int)] { get }
+    package var lengths: [(prompt: Int, completion: Int)]
     /// Whether texts of control tokens in the line are taken as text.
-    var isCovered: Bool { get }
-    /// Names of unsupported fields of one of OpenAI's requests. By default none.
-    var missing: [String] { get }
-    /// The constraint of the answer; nil by default, if it is free.
-    var answer: GenerateTask.Answer? { get }
-
-    /// - Parameter saved: an earlier run's part of this sample.
-    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest]
-}
-
-extension PreparedLine {
-    package var missing: [String] { [] }
-    package var answer: GenerateTask.Answer? { nil }
+    package var isCovered: Bool
+    /// Names of unsupported fields of one of OpenAI's requests.
+    package var missing: [String] = []
+    /// The constraint of the answer; nil if it is free.
+    package var answer: GenerateTask.Answer?
+    /// Returns the work of a sample, of which an earlier run may have saved a part.
+    var work: @Sendable (RequestLabel, _ saved: InFlightRecord?, RequestMaker) -> [PendingRequest]
 }
 
 /// Common parts of requests, besides their lines.

@@ -59,23 +59,23 @@ struct EndedRequest {
     }
 }
 
-/// A request that can't begin yet.
-package protocol WaitingRequest: Sendable {
-    /// As far as known.
-    var request: OwnedRequest { get }
-    /// Memory that it needs besides the request, in tokens.
-    var weight: Int { get }
-    var isReady: Bool { get }
+/// A request that can't begin before its constraint is compiled.
+package struct WaitingRequest: Sendable {
+    /// Without its constraint.
+    let request: OwnedRequest
+    let compilation: AnswerCompilation
+    /// Returns the request with its constraint, once that is compiled.
+    let begun: @Sendable () throws(LineError) -> OwnedRequest
 
-    /// Returns the request, once it is ready.
-    /// - Throws: `LineError` if there is none.
-    func begun() throws(LineError) -> OwnedRequest
+    /// Memory that it needs besides the request, in tokens.
+    var weight: Int { compilation.size / 4 }
+    var isReady: Bool { compilation.isReady }
 }
 
 /// Work from the feeder for the job.
 package enum PendingRequest: Sendable {
     case request(OwnedRequest)
-    case waiting(any WaitingRequest)
+    case waiting(WaitingRequest)
     /// A row that needs no computation now.
     case outcome(RequestLabel, RequestOutcome)
     /// A row of an earlier run, for decisions about others.

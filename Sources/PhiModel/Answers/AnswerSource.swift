@@ -25,14 +25,15 @@ final class AnswerSource: RequestSource {
         return request.map { .request($0) } ?? .end
     }
 
-    func received(_ text: String, of sequence: TokenSequence) { feed.append(.text(text)) }
-
-    func received(reasoning text: String, of sequence: TokenSequence) {
-        switch reasoning {
-        case .separate: feed.append(.reasoning(text))
-        case .keep: feed.append(.text(text))
-        case .drop, nil: break
+    func received(_ text: ReasoningReader.Piece, of sequence: TokenSequence) {
+        if !text.reasoning.isEmpty {
+            switch reasoning {
+            case .separate: feed.append(.reasoning(text.reasoning))
+            case .keep: feed.append(.text(text.reasoning))
+            case .drop, nil: break
+            }
         }
+        if !text.answer.isEmpty { feed.append(.text(text.answer)) }
     }
 
     func finished(_ sequence: TokenSequence, provenance: [String: String]) {

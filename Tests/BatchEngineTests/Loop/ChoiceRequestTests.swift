@@ -54,7 +54,7 @@ import Testing
                 let choices = choices(&random, round % 8 == 1 && number == 7 ? 900...999 : 2...20)
                 let tree = LabelTree(choices, ends: Self.ends)
                 given[number] = (choices, tree)
-                return Request(prompt: prompt, kind: Comparison(tree))
+                return Request(prompt: prompt, kind: tree)
             }
             let (source, gaveWay) = TightRun.run(requests, round: round, &random)
             preemptions += gaveWay
@@ -73,13 +73,10 @@ import Testing
             let prompt = tokens(401, &random)
             let choices = choices(&random)
             let tree = LabelTree(choices, ends: Self.ends)
-            let request = Request(prompt: prompt, kind: Comparison(tree))
+            let request = Request(prompt: prompt, kind: tree)
             let engine = BlockEngine(blockLength: blockLength)
             let source = TestSource([request], workers: 8)
-            let loop = BatchLoop(engine: engine, workers: 8, prefillChunk: [512, 64, 7][round])
-            loop.add(source)
-            loop.run()
-            #expect(source.isComplete && engine.faults.isEmpty)
+            _ = source.run(Scheduler(workers: 8, prefillChunk: [512, 64, 7][round]), engine)
             check(source.answers[0] ?? [], prompt, choices, tree)
             let nodes = Set(choices.flatMap { choice in choice.indices.map { Array(choice[...$0]) } })
             #expect(engine.rows == 401 + nodes.count)
@@ -94,7 +91,7 @@ import Testing
         let choices = choices(&random, 900...999)
         let tree = LabelTree(choices, ends: Self.ends)
         for isCancelled in [false, true] {
-            let source = TestSource([Request(prompt: prompt, kind: Comparison(tree))], workers: 3)
+            let source = TestSource([Request(prompt: prompt, kind: tree)], workers: 3)
             let engine = BlockEngine(blockLength: 64)
             let loop = BatchLoop(engine: engine, workers: 8, prefillChunk: 64)
             loop.add(source)

@@ -29,16 +29,14 @@ import Testing
             }
             for number in [3, 7] { requests[number].generation.stops = StopSet(["3 1", "77", "9 4"]) }
             for number in [5, 11] {
-                requests[number].generation.constraint = Stretches(
+                let form = Stretches(
                     free: 9, opening: 3, longest: 9, limit: number == 5 ? 20 : .max, vocabularySize: 1000)
+                requests[number].generation.form = { _ in form }
             }
-            requests[13].generation.constraint = Multiples(vocabularySize: 1000)
+            requests[13].generation.form = { _ in Multiples(vocabularySize: 1000) }
             requests[15].generation.sampling.rules.repetitionPenalty = 1.3
             requests[17].generation.sampling.logprobs = 0
-            let blockLength = Int.random(in: 1...6, using: &random)
-            let longest = requests.map(\.ceiling).max() ?? 0
-            let capacity = (longest + blockLength - 1) / blockLength + Int.random(in: 0...30, using: &random)
-            let engine = BlockEngine(blocks: capacity, blockLength: blockLength)
+            let engine = BlockEngine(tightFor: requests, &random)
             let (source, gaveWay) = run(
                 requests, .tokens(Int.random(in: 1...24, using: &random)), engine,
                 workers: Int.random(in: 1...12, using: &random),
@@ -81,10 +79,8 @@ import Testing
             engine.endOdds = .max
             let source = TestSource(requests, workers: 1)
             source.speculation = .tokens(16)
-            let loop = BatchLoop(engine: engine, workers: 1, prefillChunk: 64)
-            loop.add(source)
-            loop.run()
-            #expect(engine.faults.isEmpty && source.completions.allSatisfy { $0.count == 200 })
+            _ = source.run(Scheduler(workers: 1, prefillChunk: 64), engine)
+            #expect(source.completions.allSatisfy { $0.count == 200 })
             return engine.steps
         }
         let (first, all) = (steps([requests[0]]), steps(requests))

@@ -10,7 +10,7 @@ import Testing
         stream: UInt64 = 0
     ) -> Request {
         var request = Request.test(prompt, max: maxTokens, stream: stream)
-        request.generation.constraint = constraint
+        request.generation.form = { _ in constraint }
         return request
     }
 
@@ -40,17 +40,13 @@ import Testing
                     stream: UInt64(number))
             }
             for number in [3, 7] { requests[number].generation.stops = StopSet(["3 1", "77", "9 4"]) }
-            requests[11].generation.constraint = nil
+            requests[11].generation.form = nil
             var oneByOne = requests
             for number in requests.indices {
-                oneByOne[number].generation.constraint = requests[number].generation.constraint.map {
-                    Unforced($0)
-                }
+                guard let form = requests[number].generation.form else { continue }
+                oneByOne[number].generation.form = { Unforced(form($0)) }
             }
-            let blockLength = Int.random(in: 1...6, using: &random)
-            let longest = requests.map(\.ceiling).max() ?? 0
-            let capacity = (longest + blockLength - 1) / blockLength + Int.random(in: 0...30, using: &random)
-            let engine = BlockEngine(blocks: capacity, blockLength: blockLength)
+            let engine = BlockEngine(tightFor: requests, &random)
             let (source, gaveWay) = run(
                 requests, engine, workers: Int.random(in: 1...12, using: &random),
                 chunk: Int.random(in: 1...50, using: &random), lookahead: [0, 1, 10, 64][round % 4])

@@ -50,10 +50,7 @@ import Testing
         }
         let engine = BlockEngine()
         let source = TestSource(requests, workers: 8)
-        let loop = BatchLoop(engine: engine, workers: 8, prefillChunk: 64)
-        loop.add(source)
-        loop.run()
-        #expect(source.isComplete && engine.faults.isEmpty)
+        _ = source.run(Scheduler(workers: 8, prefillChunk: 64), engine)
         for (number, request) in requests.enumerated() {
             #expect(source.logprobs[number] == expected(request))
         }

@@ -53,9 +53,9 @@ final class TestSource: RequestSource {
 
     func next(patience: Double) -> SourceAnswer { requests.popLast().map { .request($0) } ?? .end }
     func admitted(_ sequence: TokenSequence) { admitted.append(number(sequence.request)) }
-    func received(_ text: String, of sequence: TokenSequence) {
-        texts += text
-        pieces[sequence.id, default: ""] += text
+    func received(_ text: ReasoningReader.Piece, of sequence: TokenSequence) {
+        texts += text.answer
+        pieces[sequence.id, default: ""] += text.answer
     }
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
         results[number(sequence.request)] = sequence.decoding.sampled

@@ -9,10 +9,7 @@ enum TightRun {
     static func run(
         _ requests: [Request], round: Int, _ random: inout FixedRandom
     ) -> (source: TestSource, preemptions: Int) {
-        let blockLength = Int.random(in: 1...6, using: &random)
-        let longest = requests.map(\.ceiling).max() ?? 0
-        let capacity = (longest + blockLength - 1) / blockLength + Int.random(in: 0...30, using: &random)
-        let engine = BlockEngine(blocks: capacity, blockLength: blockLength)
+        let engine = BlockEngine(tightFor: requests, &random)
         let source = TestSource(requests, workers: Int.random(in: 1...12, using: &random))
         source.speculation = [.off, .tokens(Int.random(in: 1...8, using: &random))][round % 2]
         let scheduler = Scheduler(
@@ -21,6 +18,17 @@ enum TightRun {
         let preemptions = source.run(scheduler, engine)
         #expect(source.results.count == requests.count)
         return (source, preemptions)
+    }
+}
+
+extension BlockEngine {
+    /// Most often with a cache that is too small for all of the requests.
+    convenience init(tightFor requests: [Request], _ random: inout FixedRandom) {
+        let blockLength = Int.random(in: 1...6, using: &random)
+        let longest = requests.map(\.ceiling).max() ?? 0
+        self.init(
+            blocks: (longest + blockLength - 1) / blockLength + Int.random(in: 0...30, using: &random),
+            blockLength: blockLength)
     }
 }
 

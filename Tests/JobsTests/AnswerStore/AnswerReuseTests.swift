@@ -136,7 +136,7 @@ import Testing
             "type": "array", "items": ["enum": [1, 2]], "minItems": 2, "maxItems": 2, "uniqueItems": true,
         ]
         let job = JobSettings.test(input: [path]) { job in
-            job.schema = AnswerSchema(AnswerFormat(.schema(pairs)))
+            job.schema = AnswerSchema(.schema(pairs))
             (job.maxTokens, job.temperature, job.retries) = (12, 0.9, 1)
             job.maxFailures = .percent(100)
         }
@@ -182,17 +182,17 @@ import Testing
         }
         let forms: [(name: String, set: (inout JobSettings) -> Void)] = [
             ("response_format", { $0.responseFormat = .jsonObject }),
-            ("schema", { $0.schema = AnswerSchema(AnswerFormat(.schema(["type": "integer"]))) }),
+            ("schema", { $0.schema = AnswerSchema(.schema(["type": "integer"])) }),
             ("regex", { $0.regex = "[a-z ]+" }), ("grammar", { $0.grammar = "root ::= [a-z]+" }),
             (
                 "json_mode",
-                { $0.forms["json_mode"] = AnswerFormat(.schema(["type": "array"])) }
+                { $0.forms["json_mode"] = .schema(["type": "array"]) }
             ),
             (
                 "tools",
                 {
                     $0.forms["tools"] = ToolsRule(ToolJobTests.tools).map {
-                        AnswerFormat($0)
+                        $0.form
                     }
                 }
             ),

@@ -24,7 +24,7 @@ struct MadeAnswer {
     }
 
     var record: AnswerRecord {
-        AnswerRecord(key: key, ended.decoding.saved ?? SavedDecoding(), ended.provenance)
+        AnswerRecord(key: key, ended.decoding.saved, ended.provenance)
     }
 
     @discardableResult

@@ -17,11 +17,11 @@ import Testing
     private static let pairs: JSONValue = [
         "type": "array", "items": ["enum": [1, 2]], "minItems": 2, "maxItems": 2, "uniqueItems": true,
     ]
-    private static let rules = Result { try AnswerFormat(.schema(pairs)).checked() }
+    private static let rules = Result { try AnswerFormat.schema(pairs).checked() }
 
     private func job(_ path: String, _ change: (inout JobSettings) -> Void = { _ in }) -> JobSettings {
         .test(input: [path]) { job in
-            job.schema = AnswerSchema(AnswerFormat(.schema(Self.pairs)))
+            job.schema = AnswerSchema(.schema(Self.pairs))
             job.temperature = 1
             job.maxTokens = 12
             change(&job)
@@ -132,7 +132,7 @@ import Testing
             })
         let results = try results(made)
         #expect(["yes", "no"].contains(results[0].string("text")))
-        #expect(try AnswerFormat(.object).checked().problem(with: results[1].string("text") ?? "") == nil)
+        #expect(try AnswerFormat.object.checked().problem(with: results[1].string("text") ?? "") == nil)
         #expect(results[2]["error"] == nil)
         #expect(
             results[3...].map { $0["error"]?.string("code") } == [
@@ -153,7 +153,7 @@ import Testing
         let path = try folder.write(lines(1), to: "in.jsonl")
         let job = job(path) {
             $0.schema = AnswerSchema(
-                AnswerFormat(.schema(["type": "string", "minLength": 3, "maxLength": 2])))
+                AnswerFormat.schema(["type": "string", "minLength": 3, "maxLength": 2]))
         }
         #expect {
             try job.checkAnswers()

@@ -7,12 +7,12 @@ import Testing
 /// What makes a form usable, and finished answers valid.
 @Suite struct AnswerRulesTests {
     private func rules(_ schema: JSONValue) throws -> CheckedRule {
-        try AnswerFormat(.schema(schema)).checked()
+        try AnswerFormat.schema(schema).checked()
     }
 
-    private func fault(_ rule: some AnswerRule) -> String {
+    private func fault(_ form: AnswerFormat) -> String {
         do throws(SettingProblem) {
-            _ = try AnswerFormat(rule).checked()
+            _ = try form.checked()
             return "no fault"
         } catch {
             return error.message
@@ -28,12 +28,12 @@ import Testing
         #expect(rules.problem(with: #"["2026-11-23","2026-11-23"]"#)?.contains("#/uniqueItems") == true)
         #expect(rules.problem(with: #"["2026-11-23""#)?.hasPrefix("it is not JSON") == true)
         #expect(try self.rules([:]).problem(with: #"{"a":1,"a":2}"#)?.contains("twice") == true)
-        let object = try AnswerFormat(.object).checked()
+        let object = try AnswerFormat.object.checked()
         #expect(object.problem(with: "{}") == nil && object.problem(with: "[]") != nil)
     }
 
     @Test func expressionsMatchAsAWhole() throws {
-        let rules = try AnswerFormat(.regex("a|bc")).checked()
+        let rules = try AnswerFormat.regex("a|bc").checked()
         #expect(rules.problem(with: "a") == nil && rules.problem(with: "bc") == nil)
         for wrong in ["ac", "xa", "a\n", "", "abc"] { #expect(rules.problem(with: wrong) != nil, "\(wrong)") }
         #expect(fault(.regex("a)(?:b")).hasPrefix("The regular expression has"))
@@ -77,7 +77,7 @@ import Testing
 
     /// Whoever reads of a place knows the parameters, and no schema that is made of them.
     @Test func placesInToolsAreTheirOwn() throws {
-        func tools(_ parameters: JSONValue...) throws -> ToolsRule {
+        func tools(_ parameters: JSONValue...) throws -> AnswerFormat {
             try #require(
                 ToolsRule(
                     .array(
@@ -86,17 +86,18 @@ import Testing
                                 "type": "function",
                                 "function": ["name": .string("f\(number)"), "parameters": schema],
                             ]
-                        })))
+                        }))
+            ).form
         }
         let place = "the parameters of f1: #/properties/a"
         #expect(fault(try tools([:], ["properties": ["a": ["type": "strin"]]])).hasPrefix("\(place)/type: "))
         #expect(
             fault(try tools([:], ["properties": ["a": ["requried": []]]])).hasPrefix("\(place)/requried: "))
         let formats = try tools([:], ["properties": ["a": ["format": "colour"]]])
-        #expect(try AnswerFormat(formats).checked().warnings.first?.hasPrefix("\(place)/format: ") == true)
+        #expect(try formats.checked().warnings.first?.hasPrefix("\(place)/format: ") == true)
         let unique: JSONValue = ["properties": ["a": ["uniqueItems": true]]]
         for (rule, name) in [(try tools([:], unique), "f1"), (try tools(unique), "f0")] {
-            let checked = try AnswerFormat(rule).checked()
+            let checked = try rule.checked()
             let grammar = try checked.grammar(.init(others: .ifAsked), .ofBytes)
             #expect(
                 grammar.validated.map { checked.place($0.pointer) }

@@ -18,8 +18,8 @@ import Testing
     }
 
     @Test func linesAskForIt() throws {
-        #expect(try record(.string(Self.grammar)).form == AnswerFormat(.grammar(Self.grammar)))
-        #expect(try record("?start: \"a\"").form == AnswerFormat(.grammar("?start: \"a\"")))
+        #expect(try record(.string(Self.grammar)).form == AnswerFormat.grammar(Self.grammar))
+        #expect(try record("?start: \"a\"").form == AnswerFormat.grammar("?start: \"a\""))
         // Fields like others.
         for other in ["The grammar is good: start here.", "", 1, ["root"]] as [JSONValue] {
             #expect(try record(other).form == nil)
@@ -36,11 +36,11 @@ import Testing
 
     @Test func jobsAskForIt() throws {
         let text = try job("grammar: |\n  root ::= \"a\" root\n    | \"b\"\n")
-        #expect(text.answerFormat == AnswerFormat(.grammar("root ::= \"a\" root\n  | \"b\"\n")))
+        #expect(text.answerFormat == AnswerFormat.grammar("root ::= \"a\" root\n  | \"b\"\n"))
         let folder = try TestFolder()
         let path = try folder.write(Self.grammar, to: "g.gbnf")
         let file = try job("grammar: g.gbnf", folder: folder.path)
-        #expect(file.answerFormat == AnswerFormat(.grammar(Self.grammar)))
+        #expect(file.answerFormat == AnswerFormat.grammar(Self.grammar))
         #expect(file.sources.contains { $0.path == path })
         #expect(throws: UserError.self) { try job("grammar: none.gbnf", folder: folder.path) }
         #expect { try job("regex: a\ngrammar: g.gbnf", folder: folder.path) } throws: {
@@ -66,14 +66,14 @@ import Testing
     }
 
     @Test func answersAreJudged() throws {
-        let rule = try AnswerFormat(.grammar("root ::= \"é\" root | \"a\"")).checked()
+        let rule = try AnswerFormat.grammar("root ::= \"é\" root | \"a\"").checked()
         #expect(rule.problem(with: "éa") == nil)
         #expect(rule.problem(with: "éb") == "the grammar doesn't allow its character 2")
         #expect(rule.problem(with: "é") == "by the grammar, more would have to follow")
     }
 
     @Test func eachGrammarHasItsFingerprint() throws {
-        let (a, b) = (AnswerFormat(.grammar("root ::= \"a\"")), AnswerFormat(.grammar("root ::= \"b\"")))
+        let (a, b) = (AnswerFormat.grammar("root ::= \"a\""), AnswerFormat.grammar("root ::= \"b\""))
         #expect(a != b && a.fingerprint != b.fingerprint && a.fingerprint.hasPrefix("sha256 "))
         // What a line asks for is part of it.
         func hash(_ fields: JSONValue) throws -> UInt64 {

@@ -22,15 +22,15 @@ import TokenConstraints
 
     @Test func jobsAndLinesAskForIt() throws {
         let forms: [(String, JSONValue, AnswerFormat)] = [
-            ("true", true, AnswerFormat(.schema(true))), ("object", "object", AnswerFormat(.object)),
-            ("array", "array", AnswerFormat(.schema(["type": "array"]))),
+            ("true", true, AnswerFormat.schema(true)), ("object", "object", AnswerFormat.object),
+            ("array", "array", AnswerFormat.schema(["type": "array"])),
         ]
         for (word, value, form) in forms {
             #expect(try job("json_mode: \(word)").answerFormat == form)
             #expect(try job("", ["json_mode": [word]]).answerFormat == form)
             #expect(try self.form(ofLine: value) == form)
         }
-        #expect(try form(ofLine: "true") == AnswerFormat(.schema(true)) && form(ofLine: .null) == nil)
+        #expect(try form(ofLine: "true") == AnswerFormat.schema(true) && form(ofLine: .null) == nil)
         // As OpenAI's API calls it, with the same results.
         let body: JSONValue = ["prompt": "a", "response_format": ["type": "json_object"]]
         #expect(try form(ofLine: "object") == PromptRecord(fields: body).form)

@@ -18,18 +18,18 @@ import Testing
     @Test func formsAreRead() throws {
         #expect(
             try record(#"{"prompt":"a","response_format":{"type":"json_object"}}"#).form
-                == AnswerFormat(.object))
+                == AnswerFormat.object)
         #expect(
             try record(#"{"prompt":"a","schema":{"type":"null"}}"#).form
-                == AnswerFormat(.schema(["type": "null"])))
-        #expect(try record(#"{"prompt":"a","regex":"x+"}"#).form == AnswerFormat(.regex("x+")))
+                == AnswerFormat.schema(["type": "null"]))
+        #expect(try record(#"{"prompt":"a","regex":"x+"}"#).form == AnswerFormat.regex("x+"))
         #expect(try record(#"{"prompt":"a","regex":null}"#).form == nil)
         // Tables, as questions about databases have them.
         #expect(try record(#"{"prompt":"a","schema":"CREATE TABLE t (a int)"}"#).form == nil)
         #expect(try record(#"{"prompt":"a","schema":["t"]}"#).form == nil)
         // These are JSON Schemas, too: any value, and none.
-        #expect(try record(#"{"prompt":"a","schema":true}"#).form == AnswerFormat(.schema(true)))
-        #expect(try record(#"{"prompt":"a","schema":false}"#).form == AnswerFormat(.schema(false)))
+        #expect(try record(#"{"prompt":"a","schema":true}"#).form == AnswerFormat.schema(true))
+        #expect(try record(#"{"prompt":"a","schema":false}"#).form == AnswerFormat.schema(false))
     }
 
     @Test func whatIsWrongIsSaid() {
@@ -51,7 +51,7 @@ import Testing
                 "messages": question,
                 "response_format": ["type": "json_schema", "json_schema": ["name": "n", "schema": schema]],
             ])
-        #expect(try PromptRecord(fields: chat.fields).form == AnswerFormat(.schema(schema)))
+        #expect(try PromptRecord(fields: chat.fields).form == AnswerFormat.schema(schema))
         let response = content(
             "/v1/responses",
             [
@@ -59,7 +59,7 @@ import Testing
                 "text": ["format": ["type": "json_schema", "name": "n", "schema": schema, "strict": true]],
             ])
         #expect(response.fault == nil)
-        #expect(try PromptRecord(fields: response.fields).form == AnswerFormat(.schema(schema)))
+        #expect(try PromptRecord(fields: response.fields).form == AnswerFormat.schema(schema))
         for text in [["format": ["type": "text"]], [:], ["format": nil]] as [JSONValue] {
             let plain = content("/v1/responses", ["input": "Why?", "text": text])
             #expect(plain.fault == nil)

@@ -8,16 +8,16 @@ import Testing
     private static let schema: JSONValue = ["type": "integer"]
 
     @Test func formsAreRead() throws {
-        #expect(try AnswerFormat(responseFormat: ["type": "text"]) == .text)
-        #expect(try AnswerFormat(responseFormat: ["type": "json_object"]) == AnswerFormat(.object))
+        #expect(try AnswerFormat.of(responseFormat: ["type": "text"]) == .anyText)
+        #expect(try AnswerFormat.of(responseFormat: ["type": "json_object"]) == AnswerFormat.object)
         let described: JSONValue = [
             "name": "n", "schema": Self.schema, "strict": true, "description": "d",
         ]
         let nested: JSONValue = ["type": "json_schema", "json_schema": described]
-        #expect(try AnswerFormat(responseFormat: nested) == AnswerFormat(.schema(Self.schema)))
+        #expect(try AnswerFormat.of(responseFormat: nested) == AnswerFormat.schema(Self.schema))
         let flat: JSONValue = ["type": "json_schema", "name": "n", "schema": Self.schema, "strict": nil]
-        #expect(try AnswerFormat(responseFormat: flat, isFlat: true) == AnswerFormat(.schema(Self.schema)))
-        #expect(try AnswerFormat(responseFormat: nested) == AnswerFormat(schema: Self.schema))
+        #expect(try AnswerFormat.of(responseFormat: flat, isFlat: true) == AnswerFormat.schema(Self.schema))
+        #expect(try AnswerFormat.of(responseFormat: nested) == AnswerFormat.of(schema: Self.schema))
     }
 
     @Test(
@@ -33,7 +33,7 @@ import Testing
         ] as [(JSONValue, String)])
     func whatIsWrongIsSaid(value: JSONValue, part: String) {
         #expect {
-            _ = try AnswerFormat(responseFormat: value)
+            _ = try AnswerFormat.of(responseFormat: value)
         } throws: {
             ($0 as? SettingProblem)?.message.hasPrefix(part) == true
         }
@@ -41,10 +41,10 @@ import Testing
 
     /// Names that are equal to Swift are not equal here.
     @Test func formsDifferByTheirBytes() {
-        let composed = AnswerFormat(.regex("\u{e9}"))
-        let decomposed = AnswerFormat(.regex("e\u{301}"))
+        let composed = AnswerFormat.regex("\u{e9}")
+        let decomposed = AnswerFormat.regex("e\u{301}")
         #expect(composed != decomposed && composed.fingerprint.utf8.count > 0)
-        #expect(AnswerFormat(.schema(["a": 1, "b": 2])) != AnswerFormat(.schema(["b": 2, "a": 1])))
-        #expect(AnswerFormat(.regex("{}")) != AnswerFormat(.schema([:])))
+        #expect(AnswerFormat.schema(["a": 1, "b": 2]) != AnswerFormat.schema(["b": 2, "a": 1]))
+        #expect(AnswerFormat.regex("{}") != AnswerFormat.schema([:]))
     }
 }

@@ -37,7 +37,7 @@ import Testing
             }
             .joined(), to: "in.jsonl")
         return .test(input: [input]) { job in
-            job.forms[AnswerKey.tools.name] = ToolsRule(Self.tools).map { AnswerFormat($0) }
+            job.forms[AnswerKey.tools.name] = ToolsRule(Self.tools).map { $0.form }
             (job.temperature, job.maxTokens, job.seed) = (1, 60, 3)
             change(&job)
         }
@@ -119,7 +119,7 @@ import Testing
         let input = try folder.write(lines.joined(), to: "lines.jsonl")
         let job = try job(folder) {
             ($0.input, $0.maxTokens) = ([input], thinks ? 90 : 60)
-            $0.forms[AnswerKey.schema.name] = AnswerFormat(.schema(Self.form))
+            $0.forms[AnswerKey.schema.name] = .schema(Self.form)
         }
         let reasonings = thinks ? ReasoningTests.reasonings() : nil
         let schema = try #require(job.forms[AnswerKey.schema.name]).checked()
@@ -160,7 +160,7 @@ import Testing
         #expect(calling > 3, "\(calling)")
         #expect(lines.contains { $0.contains(#"bc\""#) }, "a stop string is in a call")
         let refused = try job(folder) {
-            ($0.stop, $0.forms[AnswerKey.regex.name]) = (stops, AnswerFormat(.regex("a")))
+            ($0.stop, $0.forms[AnswerKey.regex.name]) = (stops, .regex("a"))
         }
         #expect(refused.answerProblem?.hasPrefix("stop can't be combined with regex") == true)
     }

@@ -80,7 +80,7 @@ import Testing
     /// The digest of a schema, and so a run's fingerprint, doesn't change with a number's spelling.
     @Test func aSchemasDigestIsThatOfEarlierVersions() throws {
         func text(_ schema: String) throws -> String {
-            AnswerFormat(.schema(try JSONValue(parsing: Array(schema.utf8), limits: .file))).text
+            AnswerFormat.schema(try JSONValue(parsing: Array(schema.utf8), limits: .file)).text
         }
         #expect(
             try text(#"{"enum":[1.0,1.50,1e2,-0,0.1,1e25,1E-7]}"#)

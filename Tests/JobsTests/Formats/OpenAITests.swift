@@ -163,10 +163,10 @@ import Testing
         #expect(named["tools"] == [tool] && named["tool_choice"] == "f" && named["max_tool_calls"] == nil)
         let one = fields([("tool_choice", "required"), ("parallel_tool_calls", false)])
         #expect(one["tool_choice"] == "required" && one["max_tool_calls"] == 1)
-        let rule = try PromptRecord(fields: one).form?.rule as? ToolsRule
+        let rule = try PromptRecord(fields: one).form?.tools
         #expect(rule != nil && rule?.answer == nil)
         let both = fields([("response_format", ["type": "json_object"]), ("stop", ["x"])])
-        #expect((try PromptRecord(fields: both).form?.rule as? ToolsRule)?.answer == AnswerFormat(.object))
+        #expect((try PromptRecord(fields: both).form?.tools)?.answer == AnswerFormat.object)
         for wrong: JSONValue in [[["type": "web_search"]], "f", [["function": ["name": "f"]]]] {
             #expect(
                 content(chat, ["messages": question, "tools": wrong]).fault?.message.contains("`tools")

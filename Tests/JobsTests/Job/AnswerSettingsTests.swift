@@ -37,17 +37,17 @@ import Testing
             ],
             "required": ["a"],
         ]
-        #expect(inline.answerFormat == AnswerFormat(.schema(document)))
+        #expect(inline.answerFormat == AnswerFormat.schema(document))
         #expect(inline.indent == 2 && inline.retries == 0)
-        #expect(try job("schema: true").answerFormat == AnswerFormat(.schema(true)))
-        #expect(try job("response_format: json_object").answerFormat == AnswerFormat(.object))
+        #expect(try job("schema: true").answerFormat == AnswerFormat.schema(true))
+        #expect(try job("response_format: json_object").answerFormat == AnswerFormat.object)
         #expect(try job("response_format: {type: text}").answerFormat?.isConstraint == false)
         let format = "response_format: {type: json_schema, json_schema: {name: n, schema: {type: integer}}}"
-        #expect(try job(format).answerFormat == AnswerFormat(.schema(["type": "integer"])))
-        #expect(try job("regex: 'yes|no'").answerFormat == AnswerFormat(.regex("yes|no")))
+        #expect(try job(format).answerFormat == AnswerFormat.schema(["type": "integer"]))
+        #expect(try job("regex: 'yes|no'").answerFormat == AnswerFormat.regex("yes|no"))
         let option = try job(
             "", ["response_format": [#"{"type":"json_schema","json_schema":{"schema":{}}}"#]])
-        #expect(option.answerFormat == AnswerFormat(.schema([:])))
+        #expect(option.answerFormat == AnswerFormat.schema([:]))
         #expect(try job("").answerFormat == nil)
     }
 
@@ -55,7 +55,7 @@ import Testing
         let folder = try TestFolder()
         _ = try folder.write(#"{"type": "integer"}"#, to: "s.json")
         let read = try job("schema: s.json", folder: folder.path)
-        #expect(read.answerFormat == AnswerFormat(.schema(["type": "integer"])))
+        #expect(read.answerFormat == AnswerFormat.schema(["type": "integer"]))
         #expect(try job("schema: s.json", folder: folder.path) == read)
         #expect(throws: UserError.self) { try job("schema: other.json", folder: folder.path) }
         _ = try folder.write(#"{"type": "integer",}"#, to: "s.json")

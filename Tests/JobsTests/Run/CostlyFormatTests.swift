@@ -92,7 +92,7 @@ import Testing
         let compiler = AnswerCompiler(text: GatedTexts(model: model, gate: gate), limits: model.limits)
         // Patterns whose automata are large: many looks at who waits.
         let patterns = (0..<200).map { JSONValue.object(["pattern": .string("(.*b.{11}\($0))")]) }
-        let form = AnswerFormat(.schema(["type": "string", "allOf": .array(patterns)]))
+        let form = AnswerFormat.schema(["type": "string", "allOf": .array(patterns)])
         let one = AnswerCompilation(form, .compact, by: compiler)
         let woken = Flag()
         gate.open()
@@ -133,14 +133,10 @@ import Testing
             return work.label?.position
         }
         let answer = GenerateTask.Answer(
-            form: AnswerFormat(.regex("yes|no")), maxTokens: 9, layout: .compact, grammars: grammars)
-        let compilation = answer.begin(for: queue.waiter)
-        #expect(
-            queue.push(
-                .waiting(
-                    ConstrainedRequest(
-                        request: request(0), kind: kind, owner: part(0), answer: answer,
-                        compilation: compilation))))
+            form: AnswerFormat.regex("yes|no"), maxTokens: 9,
+            compilation: grammars.compilation(.regex("yes|no"), .compact), grammars: grammars)
+        let waiting = answer.waiting(request(0), kind, part(0), for: queue.waiter)
+        #expect(queue.push(.waiting(waiting)))
         #expect(queue.push(.request(request(1))) && queue.push(.request(request(2))))
         queue.finish()
         #expect(queue.lowestIndex == 0)
@@ -148,7 +144,7 @@ import Testing
         // Where results go out in order, later ones may have to wait for it.
         #expect(try pop(before: 2) == nil)
         gate.open()
-        _ = try compilation.value()
+        _ = try waiting.compilation.value()
         #expect(try pop(before: 2) == 0)
         #expect(try pop(before: 2) == nil)
         #expect(try pop() == 2)

@@ -95,7 +95,7 @@ import Testing
                 maxTokens: 20,
                 sampling: SamplingParameters(
                     rules: LogitRules(frequencyPenalty: 0.5, repetitionPenalty: 1.2)),
-                constraint: Alternation(size: size), stream: 0, endOfSequence: [], stops: StopSet([]),
+                form: { _ in Alternation(size: size) }, stream: 0, endOfSequence: [], stops: StopSet([]),
                 text: model.makeTextStream()))
         request.saved = saved.map { SavedDecoding(tokens: $0) }
         return TokenSequence(
@@ -127,12 +127,12 @@ import Testing
         #expect(whole.enumerated().allSatisfy { $0.element % 2 == ($0.offset % 2 == 0 ? 1 : 0) })
         for count in 1..<20 {
             let resumed = sequence(model, saved: Array(whole[..<count]))
-            #expect(resumed.decoding.savedCount == count)
+            #expect(resumed.savedCount == count)
             #expect(try complete(resumed, model) == whole)
         }
         #expect(model.faults.isEmpty, "\(model.faults)")
         // Saved tokens that the constraint forbids can't be ours.
-        #expect(sequence(model, saved: [257, 259]).decoding.savedCount == 0)
+        #expect(sequence(model, saved: [257, 259]).savedCount == 0)
     }
 }
 

@@ -184,7 +184,7 @@ import Testing
         let (first, second) = (job.steps[0].job(in: job), job.steps[1].job(in: job))
         #expect(first.temperature == 0.5 && first.maxTokens == 9 && first.stop == ["a", "b"])
         #expect(second.maxTokens == nil && second.system == "Be short." && second.messages.count == 1)
-        #expect(second.answerFormat == AnswerFormat(.schema(["type": "integer"])))
+        #expect(second.answerFormat == AnswerFormat.schema(["type": "integer"]))
         #expect(job.steps[1].condition == "question.text" && job.steps[1].tries == 4)
         #expect(job.sources.map(\.what) == ["the schema"])
         let text = try #require(job.resultSettings.first { $0.name == "steps" }?.value)

@@ -41,7 +41,7 @@ import Testing
             }
             let tree = LabelTree(Self.choices, ends: Self.ends)
             let requests = Self.prompts.enumerated().map { number, prompt in
-                Request(prompt: prompt, kind: Comparison(tree), number: number)
+                Request(prompt: prompt, kind: tree, number: number)
             }
             let (found, _) = try run(requests, workers: 4, chunk: 512, threads: 2)
             // Each choice with each end by itself.

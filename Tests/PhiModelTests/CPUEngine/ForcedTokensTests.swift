@@ -18,13 +18,14 @@ import Testing
         _ sampling: SamplingParameters, _ change: (Stretches) -> any Constraint = { $0 }
     ) -> [Request] {
         (0..<6).map { (number: Int) -> Request in
-            let constraint = Stretches(
-                free: 12, opening: 3 * number, longest: 5 + 3 * number, end: 2, vocabularySize: 320)
+            let constraint = change(
+                Stretches(free: 12, opening: 3 * number, longest: 5 + 3 * number, end: 2, vocabularySize: 320)
+            )
             let prompt = (0..<10 + 11 * number).map { Int32(($0 * 37 + number * 11) % 311 + 3) }
             return Request(
                 prompt: prompt,
                 kind: Sampling(
-                    maxTokens: 100 + 10 * number, sampling: sampling, constraint: change(constraint),
+                    maxTokens: 100 + 10 * number, sampling: sampling, form: { _ in constraint },
                     stream: UInt64(number), endOfSequence: [2], stops: .none, text: NoStream()),
                 number: number)
         }
@@ -46,7 +47,7 @@ import Testing
                     Ending(
                         tokens: sequence.decoding.sampled,
                         reason: sequence.decoding.of(SamplingDecoding.self).finishReason,
-                        notes: sequence.decoding.saved?.notes ?? [])
+                        notes: sequence.decoding.saved.notes)
                 }
             }
             let rules = LogitRules(presencePenalty: 0.5, repetitionPenalty: 1.2)

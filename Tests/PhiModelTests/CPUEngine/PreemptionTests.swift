@@ -42,7 +42,7 @@ import Testing
                 return RequestList.run(
                     Self.requests, on: engine, workers: 20, chunk: chunk, lookahead: lookahead, speculation,
                     note: { "\($0.token) \($0.top.map { "\($0.id):\($0.logprob.bitPattern)" })" }
-                ) { ($0.decoding.saved?.notes ?? []) + $1.values }
+                ) { $0.decoding.saved.notes + $1.values }
             }
             let (expected, preemptions) = try run(100, chunk: 512, lookahead: 0)
             #expect(expected.isComplete && preemptions == 0)

@@ -18,13 +18,13 @@ extension AnswerKey {
         ofFile: { contents throws(SettingProblem) in
             let tools = try JSONValue(ofFile: contents)
             guard let rule = ToolsRule(tools) else { throw tools.wrong(ToolsRule.right) }
-            return AnswerFormat(rule)
+            return rule.form
         },
-        read: { value in ToolsRule(value).map { AnswerFormat($0) } })
+        read: { value in ToolsRule(value)?.form })
 }
 
 /// Constrains calls of tools: each call names a tool, and its arguments follow that tool's schema.
-struct ToolsRule: AnswerRule {
+struct ToolsRule: Sendable {
     fileprivate static let right = "a list of tools of the type function, each with a name of its own"
 
     struct Function: Sendable {
@@ -77,7 +77,7 @@ struct ToolsRule: AnswerRule {
         }
         if rule.choice == .none, let answer { return answer }
         if rule.choice == .required { rule.answer = nil }
-        return AnswerFormat(rule)
+        return rule.form
     }
 
     /// Description of the tools for the model.
@@ -92,12 +92,12 @@ struct ToolsRule: AnswerRule {
             })
     }
 
-    var kind: String {
+    /// The constraint of answers.
+    var form: AnswerFormat {
         let beside = answer.map { " beside \(FileHash.hexadecimal($0.digest))" } ?? ""
-        return "tools \(choice.rawValue) \(only ?? "") \(mostCalls ?? 0)\(beside)"
+        let kind = "tools \(choice.rawValue) \(only ?? "") \(mostCalls ?? 0)\(beside)"
+        return AnswerFormat(kind, JSONWriter.text(of: told), tools: self, check: checked)
     }
-    var text: String { JSONWriter.text(of: told) }
-    var fingerprint: String { AnswerFormat.fingerprint(of: self) }
 
     /// Gives a schema its own name, so that references within it stay within it wherever it is placed.
     /// - Parameter names: names of other schemas.
@@ -134,13 +134,13 @@ struct ToolsRule: AnswerRule {
         return .object(JSONObject(list))
     }
 
-    func checked() throws(SettingProblem) -> CheckedRule {
+    @Sendable private func checked() throws(SettingProblem) -> CheckedRule {
         for function in functions {
-            do throws(SettingProblem) { _ = try SchemaRule(function.parameters).checked() } catch {
+            do throws(SettingProblem) { _ = try AnswerFormat.checked(function.parameters) } catch {
                 throw SettingProblem("the parameters of \(function.name.prefix(64)): \(error.message)")
             }
         }
-        let calls = try SchemaRule(schema).checked()
+        let calls = try AnswerFormat.checked(schema)
         let (choice, beside, names) = (choice, try answer?.checked(), callable.map(\.name))
         let place = { @Sendable in Self.place($0, names) }
         // The answer of a problem is the calls alone, empty if there are none.

@@ -238,7 +238,7 @@ struct OpenAIBody {
             miss("text.\(other.name.prefix(64))", "is not supported.")
         }
         guard let format = members["format"], format != .null else { return }
-        do throws(SettingProblem) { _ = try AnswerFormat(responseFormat: format, isFlat: true) } catch {
+        do throws(SettingProblem) { _ = try AnswerFormat.of(responseFormat: format, isFlat: true) } catch {
             throw LineError(.badField, "`text.format` \(error.message).")
         }
         guard case .object(var described) = format, described["type"] == "json_schema" else {

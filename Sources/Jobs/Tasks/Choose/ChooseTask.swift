@@ -6,12 +6,6 @@ import PhiText
 struct ChooseTask: LineTask {
     typealias Made = GeneratedResult
 
-    static func columns(of job: JobSettings) -> [String]? {
-        GeneratedResult.columns(of: job) + ["probability", "probabilities"]
-    }
-
-    static func doesAll(of job: JobSettings) -> Bool { job.choices?.isEmpty == false }
-
     private let job: JobSettings
     private let builder: PromptBuilder
     private let source: ChoiceSource
@@ -21,57 +15,78 @@ struct ChooseTask: LineTask {
         source = ChoiceSource(job, templateFields: builder.fields)
     }
 
-    var names: [String] { ChoiceList.field(in: job.choices ?? []).map { [$0] } ?? [] }
-
-    func takes(_ record: PromptRecord) -> Bool { source.concerns(record) }
+    var sources: TaskSources {
+        ([], ChoiceList.field(in: job.choices ?? []).map { [$0] } ?? [])
+    }
 
     func prepare(
         _ record: PromptRecord, for model: () throws -> LinePreparer.Model
-    ) throws -> any PreparedLine {
-        let asked = try RenderedPrompt(record, job, builder)
-        let texts = try source.texts(of: record)
-        let model = try model()
-        let encoder = LineEncoder(record, job, model)
-        let question = try asked.encoded(by: encoder)
-        if !Self.doesAll(of: job), let form = record.form, form.isConstraint {
+    ) throws -> PreparedLine? {
+        guard source.concerns(record) else { return nil }
+        var texts: [String] = []
+        let question = try EncodedPrompt(record, job, builder) {
+            texts = try source.texts(of: record)
+            return try model()
+        }
+        if !job.choosesAlways, let form = record.form, form.isConstraint {
             try question.settings.check(form)
             throw LineError(
                 .badField, "`choices` and a constraint exclude each other; keep one.")
         }
         try refuseSettings(of: question)
-        let maxTokens = min(
-            question.settings.maxTokens ?? RequestSettings.defaultMaxTokens,
-            encoder.limits.contextLength - question.tokens.count)
-        if let reasoning = try Reasoning(question, maxTokens: maxTokens, model) {
-            return try thinking(reasoning, before: texts, question, maxTokens: maxTokens, model)
+        if let reasoning = try Reasoning(question) {
+            return try thinking(reasoning, before: texts, question)
         }
-        let covered = try encoder.covered(record).map { try source.texts(of: $0) } ?? texts
-        return try choosing(texts, covered, after: question, encoder)
+        let covered = try question.encoder.covered(record).map { try source.texts(of: $0) } ?? texts
+        let choice = try choosing(texts, covered, after: question)
+        return line(choice, lengths: [(choice.prompt.count, choice.tree.depth)]) { label, _, maker in
+            [.request(choice.request(label, after: nil, maker))]
+        }
+    }
+
+    private func line(
+        _ choice: Choice, lengths: [(prompt: Int, completion: Int)],
+        work: @escaping @Sendable (RequestLabel, InFlightRecord?, RequestMaker) -> [PendingRequest]
+    ) -> PreparedLine {
+        PreparedLine(
+            prompt: choice.prompt, lengths: lengths, isCovered: choice.question.encoder.isCovered,
+            missing: choice.question.missing, work: work)
     }
 
     /// Returns a request for the model's reasoning, after which it chooses.
     private func thinking(
-        _ reasoning: Reasoning, before texts: [String], _ question: EncodedPrompt, maxTokens: Int,
-        _ model: LinePreparer.Model
-    ) throws -> any PreparedLine {
-        guard let reasonings = model.text.reasonings else {
+        _ reasoning: Reasoning, before texts: [String], _ question: EncodedPrompt
+    ) throws -> PreparedLine {
+        guard let reasonings = question.encoder.text.reasonings else {
             preconditionFailure("who thinks has a tokenizer")
         }
         let tree = try Self.tree(
-            texts.map { reasonings.encode(answer: $0) }, of: texts, ends: model.limits.endOfSequence)
-        return PreparedReasoning(
-            reasoning: try reasoning.formed(reasonings.gap, maxTokens: maxTokens, least: tree.depth),
-            maxTokens: maxTokens, use: reasoning.use,
-            choice: PreparedChoice(question: question, prompt: question.tokens, texts: texts, tree: tree))
+            texts.map { reasonings.encode(answer: $0) }, of: texts,
+            ends: question.encoder.limits.endOfSequence)
+        let maxTokens = question.maxTokens
+        let plan = try reasoning.formed(reasonings.gap, maxTokens: maxTokens, least: tree.depth)
+        let choice = Choice(question: question, prompt: question.tokens, texts: texts, tree: tree)
+        return line(choice, lengths: [(choice.prompt.count, maxTokens)]) { label, saved, maker in
+            let settings = question.settings
+            let kind = Sampling(
+                maxTokens: maxTokens - tree.depth, sampling: SamplingParameters(settings),
+                form: { _ in NothingMore() }, constraintID: Array("choices".utf8), reasoning: plan,
+                stream: RandomStream.key(
+                    seed: question.seed &+ label.redo, id: label.streamID, sample: label.streamSample,
+                    attempt: 0),
+                endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream())
+            let owner = ReasoningPart(label: label, choice: choice, use: reasoning.use, maker: maker)
+            let asked = settings.content(of: .generate)
+            return [.request(maker.request(choice.prompt, kind, asked: asked, saved: saved, for: owner))]
+        }
     }
 
     /// Makes the tree of tokens of a line's choices.
     /// - Parameter covered: the texts with control tokens escaped.
     private func choosing(
-        _ texts: [String], _ covered: [String], after question: EncodedPrompt,
-        _ encoder: LineEncoder
-    ) throws -> PreparedChoice {
-        let (limits, own) = (encoder.limits, question.tokens)
+        _ texts: [String], _ covered: [String], after question: EncodedPrompt
+    ) throws -> Choice {
+        let (encoder, limits, own) = (question.encoder, question.encoder.limits, question.tokens)
         if case .tokens = question.content {
             throw LineError(
                 .badField, "`prompt` is a list of token ids, which choices, being texts, can't be put to.")
@@ -100,7 +115,7 @@ struct ChooseTask: LineTask {
                 "The prompt has \(own.count) tokens and its longest choice \(tree.depth), but the model's context holds \(limits.contextLength)."
             )
         }
-        return PreparedChoice(question: question, prompt: Array(own.prefix(split)), texts: texts, tree: tree)
+        return Choice(question: question, prompt: Array(own.prefix(split)), texts: texts, tree: tree)
     }
 
     /// - Throws: `LineError` if choices can't be told apart by their tokens.
@@ -141,7 +156,7 @@ struct ChooseTask: LineTask {
                 "`echo` and `max_tokens`: 0 have no place where choices are compared; leave them, or the choices, out."
             )
         }
-        if !Self.doesAll(of: job), job.outputFormat.hasColumns {
+        if !job.choosesAlways, job.outputFormat.hasColumns {
             throw LineError(
                 .badField,
                 "The line has `choices`, but the output no column for their probabilities; the job's choices: \"{{ choices }}\" makes one."
@@ -150,20 +165,12 @@ struct ChooseTask: LineTask {
     }
 }
 
-/// A line that chooses one of some answers after a prompt.
-struct PreparedChoice: PreparedLine {
+/// A choice between some answers after a prompt.
+private struct Choice: Sendable {
     let question: EncodedPrompt
     let prompt: [Int32]
     let texts: [String]
     let tree: LabelTree
-
-    var lengths: [(prompt: Int, completion: Int)] { [(prompt.count, tree.depth)] }
-    var isCovered: Bool { question.isCovered }
-    var missing: [String] { question.missing }
-
-    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
-        [.request(request(label, after: nil, maker))]
-    }
 
     /// - Parameter reasoning: the model's reasoning, and its use in the result.
     func request(
@@ -175,7 +182,7 @@ struct PreparedChoice: PreparedLine {
             keepsTokens: question.keepsTokens, reasoning: reasoning)
         let asked = question.settings.content(of: .choose)
         return maker.request(
-            prompt + (reasoning?.0.sampled ?? []), Comparison(tree), asked: asked, for: owner)
+            prompt + (reasoning?.0.sampled ?? []), tree, asked: asked, for: owner)
     }
 }
 
@@ -267,39 +274,10 @@ struct ChoiceWeights {
     }
 }
 
-/// The reasoning before a choice, as a request of its own.
-struct PreparedReasoning: PreparedLine {
-    let reasoning: ReasoningPlan
-    /// The most tokens of reasoning and choice together.
-    let maxTokens: Int
-    let use: Reasoning.Use
-    let choice: PreparedChoice
-
-    private var question: EncodedPrompt { choice.question }
-    var prompt: [Int32] { choice.prompt }
-    var lengths: [(prompt: Int, completion: Int)] { [(prompt.count, maxTokens)] }
-    var isCovered: Bool { choice.isCovered }
-    var missing: [String] { choice.missing }
-
-    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
-        let settings = question.settings
-        let kind = Sampling(
-            maxTokens: maxTokens - choice.tree.depth, sampling: SamplingParameters(settings),
-            constraintID: Array("choices".utf8), reasoning: reasoning,
-            formAfterReasoning: { _ in NothingMore() },
-            stream: RandomStream.key(
-                seed: question.seed &+ label.redo, id: label.streamID, sample: label.streamSample, attempt: 0),
-            endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream())
-        let owner = ReasoningPart(label: label, choice: choice, use: use, maker: maker)
-        let asked = settings.content(of: .generate)
-        return [.request(maker.request(prompt, kind, asked: asked, saved: saved, for: owner))]
-    }
-}
-
 /// The request of reasoning before a choice.
 private struct ReasoningPart: RequestOwner {
     var label: RequestLabel
-    let choice: PreparedChoice
+    let choice: Choice
     let use: Reasoning.Use
     let maker: RequestMaker
 

@@ -6,8 +6,6 @@ import PhiText
 package struct GenerateTask: LineTask {
     typealias Made = GeneratedResult
 
-    static func columns(of job: JobSettings) -> [String]? { Made.columns(of: job) }
-
     let job: JobSettings
     /// The constraint of the job.
     let jobFormat: AnswerFormat?
@@ -25,73 +23,51 @@ package struct GenerateTask: LineTask {
 
     func prepare(
         _ record: PromptRecord, for model: () throws -> LinePreparer.Model
-    ) throws -> any PreparedLine {
-        let asked = try RenderedPrompt(record, job, builder)
-        let model = try model()
-        var question = try asked.encoded(by: LineEncoder(record, job, model))
-        let settings = question.settings
-        let maxTokens = min(
-            settings.maxTokens ?? RequestSettings.defaultMaxTokens,
-            model.limits.contextLength - question.tokens.count)
+    ) throws -> PreparedLine? {
+        var question = try EncodedPrompt(record, job, builder, for: model)
+        let (settings, maxTokens) = (question.settings, question.maxTokens)
         var reasoning: Reasoning?
-        do throws(LineError) { reasoning = try Reasoning(question, maxTokens: maxTokens, model) } catch {
+        do throws(LineError) { reasoning = try Reasoning(question) } catch {
             guard record.request != nil, job.unsupported == .ignore else { throw error }
             question.missing.append("reasoning_effort")
         }
-        return PreparedGeneration(
-            question: question, maxTokens: maxTokens, reasoning: reasoning,
-            stops: settings.stop == job.stop ? jobStops : StopSet(settings.stop ?? []),
-            asked: settings == job.request ? jobAsked : settings.content(of: .generate),
-            answer: try answer(of: record, settings, maxTokens: maxTokens, model.grammars))
-    }
-}
-
-private struct PreparedGeneration: PreparedLine {
-    let question: EncodedPrompt
-    let maxTokens: Int
-    let reasoning: Reasoning?
-    let stops: StopSet
-    let asked: [UInt8]
-    let answer: GenerateTask.Answer?
-
-    var prompt: [Int32] { question.tokens }
-    var lengths: [(prompt: Int, completion: Int)] { [(prompt.count, maxTokens)] }
-    var isCovered: Bool { question.isCovered }
-    var missing: [String] { question.missing }
-
-    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
-        // Only a checked answer has a second attempt.
-        let isFresh = question.echo != nil || answer == nil && saved?.attempt ?? 0 > 0
-        let saved = isFresh ? nil : saved
-        var label = label
-        label.attempt = saved?.attempt ?? 0
-        let settings = question.settings
-        var owner = GenerationPart(
-            label: label, seed: question.seed &+ label.redo, keepsTokens: question.keepsTokens,
-            retries: settings.retries ?? RequestSettings.defaultRetries, reasoning: reasoning?.use,
-            tools: answer?.form.rule is ToolsRule ? maker.text.tools : nil)
-        owner.asksNothing = question.asksNothing
-        owner.echo = question.echo.map {
-            ($0, LogprobEntry(SampledToken(token: prompt[0]), text: maker.text))
+        let answer = try answer(of: record, settings, maxTokens: maxTokens, model().grammars)
+        let stops = settings.stop == job.stop ? jobStops : StopSet(settings.stop ?? [])
+        let asked = settings == job.request ? jobAsked : settings.content(of: .generate)
+        return PreparedLine(
+            prompt: question.tokens, lengths: [(question.tokens.count, maxTokens)],
+            isCovered: question.encoder.isCovered, missing: question.missing, answer: answer
+        ) { [question, reasoning] label, saved, maker in
+            // Only a checked answer has a second attempt.
+            let isFresh = question.echo != nil || answer == nil && saved?.attempt ?? 0 > 0
+            let saved = isFresh ? nil : saved
+            var label = label
+            label.attempt = saved?.attempt ?? 0
+            var owner = GenerationPart(
+                label: label, seed: question.seed &+ label.redo, keepsTokens: question.keepsTokens,
+                retries: settings.retries ?? RequestSettings.defaultRetries, reasoning: reasoning?.use,
+                tools: answer?.form.tools != nil ? maker.text.tools : nil)
+            owner.asksNothing = question.asksNothing
+            owner.echo = question.echo.map {
+                ($0, LogprobEntry(SampledToken(token: question.tokens[0]), text: maker.text))
+            }
+            var kind = Sampling(
+                maxTokens: maxTokens, sampling: SamplingParameters(settings),
+                constraintID: answer?.form.digest, reasoning: reasoning?.plan.leavingRoom(of: maxTokens),
+                stream: owner.stream,
+                endOfSequence: settings.ignoreEndOfSequence == true ? [] : maker.limits.endOfSequence,
+                stops: stops, text: maker.text.makeTextStream(showing: owner.tools?.shown ?? []))
+            kind.stopsUntil = owner.tools?.opening ?? ""
+            kind.scoresPrompt = question.echo != nil && settings.logprobs != nil
+            let request = maker.request(question.tokens, kind, asked: asked, saved: saved, for: owner)
+            guard let answer else { return [.request(request)] }
+            return [
+                .waiting(
+                    answer.waiting(
+                        request, kind, owner, reasoning, gap: maker.text.reasonings?.gap ?? [],
+                        for: maker.waiter))
+            ]
         }
-        var kind = Sampling(
-            maxTokens: maxTokens, sampling: SamplingParameters(settings), constraintID: answer?.form.digest,
-            reasoning: reasoning?.reasoning.leavingRoom(of: maxTokens),
-            stream: owner.stream,
-            endOfSequence: settings.ignoreEndOfSequence == true ? [] : maker.limits.endOfSequence,
-            stops: stops,
-            text: maker.text.makeTextStream(showing: owner.tools?.shown ?? []))
-        kind.stopsUntil = owner.tools?.opening ?? ""
-        kind.scoresPrompt = question.echo != nil && settings.logprobs != nil
-        let request = maker.request(prompt, kind, asked: asked, saved: saved, for: owner)
-        guard let answer else { return [.request(request)] }
-        return [
-            .waiting(
-                ConstrainedRequest(
-                    request: request, kind: kind, owner: owner, answer: answer, reasoning: reasoning,
-                    gap: maker.text.reasonings?.gap ?? [],
-                    compilation: answer.begin(for: maker.waiter)))
-        ]
     }
 }
 

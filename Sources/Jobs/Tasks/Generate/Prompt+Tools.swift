@@ -5,8 +5,8 @@ extension ToolsRule {
     /// Returns the functions to describe to the model; nil if there are none.
     /// - Parameter covered: the line with control tokens escaped.
     static func asked(of record: PromptRecord, covered: PromptRecord?, in job: JobSettings) -> JSONValue? {
-        if !job.forms.isEmpty { return (job.forms[AnswerKey.tools.name]?.rule as? ToolsRule)?.told }
-        guard let rule = record.form?.rule as? ToolsRule else { return nil }
+        if !job.forms.isEmpty { return job.forms[AnswerKey.tools.name]?.tools?.told }
+        guard let rule = record.form?.tools else { return nil }
         return covered?.fields[AnswerKey.tools.name].flatMap { ToolsRule($0) }?.told ?? rule.told
     }
 }

@@ -7,28 +7,29 @@ struct Reasoning: Sendable {
 
     let use: Use
     /// With the line's limit, before a free answer.
-    let reasoning: ReasoningPlan
+    let plan: ReasoningPlan
 
     /// - Returns: nil if no reasoning is recognized.
     /// - Throws: `LineError` if reasoning is limited where there is none.
-    init?(_ question: EncodedPrompt, maxTokens: Int, _ model: LinePreparer.Model) throws(LineError) {
-        let settings = question.settings
-        if let problem = settings.reasoningProblem(model.text.reasonings) {
+    init?(_ question: EncodedPrompt) throws(LineError) {
+        let (settings, encoder) = (question.settings, question.encoder)
+        if let problem = settings.reasoningProblem(encoder.text.reasonings) {
             throw LineError(.badField, problem)
         }
-        guard let reasonings = model.text.reasonings,
+        guard let reasonings = encoder.text.reasonings,
             let use = settings.reasoningUse(isUsual: reasonings.isUsual),
-            let reasoning = reasonings.reasoning(
-                after: question.content, question.tokens, settings, maxTokens: maxTokens, of: model.limits)
+            let plan = reasonings.reasoning(
+                after: question.content, question.tokens, settings, maxTokens: question.maxTokens,
+                of: encoder.limits)
         else { return nil }
-        (self.use, self.reasoning) = (use, reasoning)
+        (self.use, self.plan) = (use, plan)
     }
 
     /// Returns the reasoning before a constrained answer.
     /// - Parameter least: the fewest tokens of the answer.
     /// - Throws: `LineError` if there is no space for both.
     func formed(_ gap: [Int32], maxTokens: Int, least: Int) throws(LineError) -> ReasoningPlan {
-        var reasoning = reasoning
+        var reasoning = plan
         reasoning.gap = gap
         let room = maxTokens - reasoning.leastTokens - least
         guard room >= 0 else {

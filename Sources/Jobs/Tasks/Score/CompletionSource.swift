@@ -45,22 +45,6 @@ struct CompletionSource: Sendable {
         }
     }
 
-    /// The fields that it uses.
-    var fields: Set<String> {
-        switch place {
-        case .fields(let names): Set(names)
-        case .template(let template): template.variables
-        }
-    }
-
-    /// All fields that completions can depend on.
-    var names: [String] {
-        switch place {
-        case .fields(let names): names
-        case .template(let template): template.names
-        }
-    }
-
     /// - Parameter prompt: comes before the completion: token ids go with token ids.
     func completions(of record: PromptRecord, after prompt: Prompt) throws(LineError) -> LineCompletions {
         switch place {

@@ -8,7 +8,9 @@ import PhiText
 struct ScoreTask: LineTask {
     typealias Made = ScoredResult
 
-    static func problem(with line: FirstLine) -> String? {
+    /// An error in the first line of a job's input that makes all such lines fail; nil if there is none, or it is in
+    /// the prompt.
+    @Sendable static func problem(with line: FirstLine) -> String? {
         if line.isRequest {
             return
                 "holds OpenAI's requests, which ask for answers. task: score takes lines with `prompt` and `completion`."
@@ -29,15 +31,13 @@ struct ScoreTask: LineTask {
         source = try CompletionSource(job.completion)
     }
 
-    var fields: Set<String> { source.fields }
-    var names: [String] { source.names }
-    var templates: [(key: String, template: TextTemplate)] {
-        source.template.map { [("completion", $0)] } ?? []
+    var sources: TaskSources {
+        source.template.map { ([("completion", $0)], []) } ?? ([], CompletionSource.standard)
     }
 
     func prepare(
         _ record: PromptRecord, for model: () throws -> LinePreparer.Model
-    ) throws -> any PreparedLine {
+    ) throws -> PreparedLine? {
         try refuseSettings(of: record)
         var (prompt, completions) = try content(of: record)
         let encoder = LineEncoder(record, job, try model())
@@ -45,7 +45,7 @@ struct ScoreTask: LineTask {
         if let covered = encoder.covered(record) { (prompt, completions) = try content(of: covered) }
         // Without a prompt, at most the beginning of a sequence precedes the text.
         let own = try encoder.tokens(of: prompt, below: limits.contextLength)
-        let parts: [PreparedScores.Part]
+        let parts: [Part]
         switch completions.content {
         case .tokens(let ids): parts = [try part(own + ids, after: own, "The completion", limits)]
         case .texts(let texts):
@@ -64,9 +64,27 @@ struct ScoreTask: LineTask {
                 return try part(all, after: own, name, limits)
             }
         }
-        return PreparedScores(
-            own: own, parts: parts, isList: completions.isList, isCovered: encoder.isCovered,
-            asked: job.request.content(of: .score), keepsTokens: job.tokens == true)
+        let (asked, keepsTokens) = (job.request.content(of: .score), job.tokens == true)
+        let isList = completions.isList
+        return PreparedLine(
+            prompt: own.isEmpty ? parts[0].prompt : own,
+            lengths: parts.map { ($0.prompt.count, $0.completion.count) }, isCovered: encoder.isCovered
+        ) { label, _, maker in
+            let scores = OpenScores(
+                count: parts.count, isList: isList, promptTokens: max(1, own.count), keepsTokens: keepsTokens)
+            return parts.enumerated().map { number, part in
+                .request(
+                    maker.request(
+                        part.prompt, Scoring(part.completion), asked: asked,
+                        for: ScorePart(label: label, number: number, scores: scores)))
+            }
+        }
+    }
+
+    /// A completion, and all before it.
+    private struct Part: Sendable {
+        var prompt: [Int32]
+        var completion: [Int32]
     }
 
     private func content(of record: PromptRecord) throws(LineError) -> (Prompt, LineCompletions) {
@@ -78,7 +96,7 @@ struct ScoreTask: LineTask {
     /// completion.
     private func part(
         _ all: [Int32], after own: [Int32], _ name: String, _ limits: ModelLimits
-    ) throws(LineError) -> PreparedScores.Part {
+    ) throws(LineError) -> Part {
         guard all.count <= limits.contextLength else {
             throw tooLong(name, "\(all.count) tokens", limits)
         }
@@ -97,7 +115,7 @@ struct ScoreTask: LineTask {
                     : "\(name) adds no token to the prompt.")
         }
         // Usually one array for all of a line's completions.
-        return .init(
+        return Part(
             prompt: split == own.count ? own : Array(all[..<split]), completion: Array(all[split...]))
     }
 
@@ -129,38 +147,6 @@ struct ScoreTask: LineTask {
     }
 }
 
-/// A line's completions, each after its prompt.
-private struct PreparedScores: PreparedLine {
-    struct Part: Sendable {
-        var prompt: [Int32]
-        var completion: [Int32]
-    }
-
-    /// The prompt alone.
-    let own: [Int32]
-    let parts: [Part]
-    let isList: Bool
-    let isCovered: Bool
-    /// The settings that change the outcome.
-    let asked: [UInt8]
-    /// Whether results show the tokens.
-    let keepsTokens: Bool
-
-    var prompt: [Int32] { own.isEmpty ? parts[0].prompt : own }
-    var lengths: [(prompt: Int, completion: Int)] { parts.map { ($0.prompt.count, $0.completion.count) } }
-
-    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
-        let scores = OpenScores(
-            count: parts.count, isList: isList, promptTokens: max(1, own.count), keepsTokens: keepsTokens)
-        return parts.enumerated().map { number, part in
-            .request(
-                maker.request(
-                    part.prompt, Scoring(part.completion), asked: asked,
-                    for: ScorePart(label: label, number: number, scores: scores)))
-        }
-    }
-}
-
 /// The request of one of a line's completions.
 private struct ScorePart: RequestOwner {
     var label: RequestLabel
@@ -186,20 +172,14 @@ private struct ScorePart: RequestOwner {
 
 /// Collects the scores of one line; its result is made when all are there.
 private final class OpenScores: Sendable {
-    private struct CollectedParts {
-        var parts: [Result<Score, LineError>?]
-        var missing: Int
-        var clock = RequestClock()
-    }
-
     private let isList: Bool
     private let promptTokens: Int
     let keepsTokens: Bool
-    private let state: Mutex<CollectedParts>
+    private let state: Mutex<(parts: [Result<Score, LineError>?], missing: Int, admitted: Moment?)>
 
     init(count: Int, isList: Bool, promptTokens: Int, keepsTokens: Bool) {
         (self.isList, self.promptTokens, self.keepsTokens) = (isList, promptTokens, keepsTokens)
-        state = Mutex(CollectedParts(parts: Array(repeating: nil, count: count), missing: count))
+        state = Mutex((Array(repeating: nil, count: count), count, nil))
     }
 
     /// - Parameter admitted: nil if nothing was computed for this line.
@@ -210,7 +190,7 @@ private final class OpenScores: Sendable {
         let state = state.withLock { state in
             state.parts[number] = part
             state.missing -= 1
-            if let admitted { state.clock.admitted = min(state.clock.admitted ?? admitted, admitted) }
+            state.admitted = [state.admitted, admitted].compactMap(\.self).min()
             return state
         }
         guard state.missing == 0 else { return .open }
@@ -218,8 +198,9 @@ private final class OpenScores: Sendable {
             var scores: [Score] = []
             for part in state.parts.compactMap({ $0 }) { scores.append(try part.get()) }
             let result = ScoredResult(scores, isList: isList, promptTokens: promptTokens)
-            var clock = state.clock
-            (clock.ready, clock.ended, clock.tokens) = (label.readyAt, .now, result.completionTokens)
+            var clock = RequestClock()
+            (clock.ready, clock.admitted, clock.ended) = (label.readyAt, state.admitted, .now)
+            clock.tokens = result.completionTokens
             return .made(result, .init(clock), isOwn: clock.admitted != nil)
         } catch {
             return .failed(error)

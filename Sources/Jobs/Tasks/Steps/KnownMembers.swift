@@ -74,9 +74,9 @@ extension KnownMembers {
     /// The members of a result of a step.
     /// - Parameter job: the job of the step alone.
     init(of job: JobSettings) {
-        let made = job.task.types.first { $0.doesAll(of: job) }?.made
-        let absent: Set = ChooseTask.doesAll(of: job) ? [] : ["probabilities"]
-        named = (made?.names ?? []).union(["usage", "tokens", "provenance"]).subtracting(absent).sorted()
+        let absent: Set = job.choosesAlways ? [] : ["probabilities"]
+        named = job.task.made(of: job).names.union(["usage", "tokens", "provenance"]).subtracting(absent)
+            .sorted()
             .map { ($0, KnownMembers()) }
         if job.task == .score {
             others = .impossible
@@ -91,8 +91,7 @@ extension KnownMembers {
             let isObject = choices.contains { $0.utf8.first == UInt8(ascii: "{") }
             others = isObject ? .likely : .impossible
         } else if let form = job.answerFormat, form.isConstraint {
-            let rule = (form.rule as? ToolsRule)?.answer?.rule ?? form.rule
-            guard let schema = (rule as? SchemaRule)?.schema else { return }
+            guard let schema = (form.tools?.answer ?? form).schema else { return }
             let answer = KnownMembers(schema: schema)
             for (name, own) in answer.named where name != "text" { self.name(name, own) }
             others = answer.others

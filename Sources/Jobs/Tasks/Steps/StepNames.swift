@@ -7,11 +7,11 @@ extension StepPlan.Step {
     var templates: [(key: String, template: TextTemplate)] {
         [("each", fork.items), ("where", condition), ("accept", accept), ("distinct", compared?.text)]
             .compactMap { key, template in template.map { (key, $0) } }
-            + builder.templates + tasks.flatMap(\.templates)
+            + preparer.templates
     }
 
     /// All names that its result, and the decision about it, can depend on.
-    var names: Set<String> { Set(templates.flatMap(\.template.names) + tasks.flatMap(\.names)) }
+    var names: Set<String> { Set(templates.flatMap(\.template.names) + preparer.taskNames) }
 }
 
 /// Checks names in templates and conditions of steps.

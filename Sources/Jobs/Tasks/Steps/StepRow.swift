@@ -11,8 +11,8 @@ struct StepRow: Sendable {
     private(set) var label: RequestLabel
 
     private var done: [StepsResult.Step] = []
-    /// Its results for later templates.
-    private var values: [(name: String, value: JSONValue)] = []
+    /// The line's, and results for later templates.
+    private var fields: JSONValue
     private var timing: GenerationResult.Timing?
     /// Whether something was computed for it.
     private var isOwn = false
@@ -29,6 +29,7 @@ struct StepRow: Sendable {
         label: RequestLabel
     ) {
         (self.plan, self.record, self.model, self.maker, self.label) = (plan, record, model, maker, label)
+        fields = record.fields
     }
 
     var step: StepPlan.Step { plan.steps[place] }
@@ -46,27 +47,32 @@ struct StepRow: Sendable {
 
     /// Takes the result of the step in flight.
     func after(_ result: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool) -> RequestOutcome {
-        var row = self
-        row.isOwn = row.isOwn || isOwn
-        row.timing = row.timing.map { $0.followed(by: timing) } ?? timing
-        row.note(step.name, result)
-        do {
-            guard try row.holds(step.accept) else { return row.notAccepted(result) }
-            row.done.append(.init(step.name, result))
-            return try row.passed()
-        } catch {
-            return .failed(row.error(error))
-        }
-    }
-
-    private func notAccepted(_ result: any TaskResult) -> RequestOutcome {
-        var row = self
-        row.vain += 1
-        guard row.vain < step.tries else {
+        outcome { row in
+            row.isOwn = row.isOwn || isOwn
+            row.timing = row.timing.map { $0.followed(by: timing) } ?? timing
+            row.note(result)
+            if try row.holds(step.accept) {
+                row.done.append(.init(step.name, result))
+                return try row.passed()
+            }
+            row.vain += 1
+            if row.vain < step.tries { return .more(try row.works()) }
             row.done.append(.init(step.name, result))
             return row.end(dropped: step.name)
         }
-        do { return .more(try row.works()) } catch { return .failed(row.error(error)) }
+    }
+
+    /// - Parameter original: the id of the row that it resembles; nil if it passes.
+    func compared(with original: String?) -> RequestOutcome {
+        outcome { row in
+            if let original { return row.end(dropped: step.name, original: original) }
+            return try row.goOn()
+        }
+    }
+
+    private func outcome(_ next: (inout StepRow) throws -> RequestOutcome) -> RequestOutcome {
+        var row = self
+        do { return try next(&row) } catch { return .failed(row.error(error)) }
     }
 
     /// Continues after a step with an accepted result.
@@ -75,30 +81,23 @@ struct StepRow: Sendable {
         return .held(HeldRow(row: self, gate: gate, text: try text.fill(from: fields)))
     }
 
-    /// - Parameter original: the id of the row that it resembles; nil if it passes.
-    func compared(with original: String?) -> RequestOutcome {
-        var row = self
-        if let original { return row.end(dropped: step.name, original: original) }
-        do { return try row.goOn() } catch { return .failed(row.error(error)) }
-    }
-
     private mutating func goOn() throws -> RequestOutcome {
         vain = 0
         while place + 1 < plan.steps.count {
             place += 1
             guard try takeItem() else { return end(dropped: step.name) }
             guard try holds(step.condition) else {
-                values.append((step.name, .null))
+                set(step.name, .null)
                 continue
             }
             if let carried = plan.carried, carried.step == place {
-                label.kept.append(try carried.prompt(step.builder.prompt(for: asked)))
+                label.kept.append(try carried.prompt(step.preparer.prompt(for: asked)))
             }
             guard let made = earlier.first(where: { $0.name == step.name }) else {
                 let works = try works(saved)
                 return .more(works)
             }
-            note(made.name, made.result)
+            note(made.result)
             done.append(made)
             // It is the last of several tries.
             return try holds(step.accept) ? try passed() : end(dropped: step.name)
@@ -110,16 +109,15 @@ struct StepRow: Sendable {
     private mutating func takeItem() throws -> Bool {
         guard step.fork.items != nil else { return true }
         guard let item = try step.fork.item(of: label.sample, in: fields) else { return false }
-        values.removeAll { $0.name == JobStep.item }
-        values.append((JobStep.item, item))
+        set(JobStep.item, item)
         return true
     }
 
     private func end(dropped: String?, original: String? = nil) -> RequestOutcome {
-        let item = values.first { $0.name == JobStep.item }
+        let item = plan.made.contains(JobStep.item) ? fields[JobStep.item] : nil
         return .made(
             StepsResult(
-                done, dropped: dropped, original: original, item: item.map { JSONWriter.text(of: $0.value) }),
+                done, dropped: dropped, original: original, item: item.map { JSONWriter.text(of: $0) }),
             timing ?? .zero, isOwn: isOwn)
     }
 
@@ -130,8 +128,7 @@ struct StepRow: Sendable {
 
     private mutating func works(_ saved: InFlightRecord? = nil) throws -> [PendingRequest] {
         self.saved = nil
-        let prepared = try step.tasks.prepare(asked) { model }
-        return prepared.work(stepLabel, saved: saved, maker).map(wrapped)
+        return try step.preparer.prepare(asked) { model }.work(stepLabel, saved, maker).map(wrapped)
     }
 
     /// The prompt record of the step in flight.
@@ -145,16 +142,13 @@ struct StepRow: Sendable {
 
     // MARK: Values for templates
 
-    private var fields: JSONValue {
-        guard case .object(var members) = record.fields else { return record.fields }
-        for (name, value) in values { members[name] = value }
-        return .object(members)
+    private mutating func set(_ name: String, _ value: JSONValue) {
+        guard case .object(var members) = fields else { return }
+        members[name] = value
+        fields = .object(members)
     }
 
-    private mutating func note(_ name: String, _ result: any TaskResult) {
-        values.removeAll { $0.name == name }
-        values.append((name, Self.value(of: result)))
-    }
+    private mutating func note(_ result: any TaskResult) { set(step.name, Self.value(of: result)) }
 
     /// The members of its result, and those of an answer that is a JSON object.
     static func value(of result: any TaskResult) -> JSONValue {
@@ -173,7 +167,14 @@ struct StepRow: Sendable {
     func wrapped(_ work: PendingRequest) -> PendingRequest {
         switch work {
         case .request(let request): .request(wrapped(request))
-        case .waiting(let waiting): .waiting(WaitingStep(waiting: waiting, row: self))
+        case .waiting(let waiting):
+            .waiting(
+                WaitingRequest(request: wrapped(waiting.request), compilation: waiting.compilation) {
+                    () throws(LineError) in
+                    do throws(LineError) { return wrapped(try waiting.begun()) } catch {
+                        throw self.error(error)
+                    }
+                })
         case .outcome, .past: work
         }
     }
@@ -206,12 +207,17 @@ struct StepRow: Sendable {
         var row = self
         row.earlier = steps
         (row.timing, row.isOwn) = (.zero, true)
-        return row.begun(saved)
+        return row.begun(nil, saved)
     }
 
     /// Begins with the first step.
-    /// - Parameter saved: an earlier run's part of the first step.
-    func begun(_ saved: InFlightRecord?) -> [PendingRequest] {
+    /// - Parameters:
+    ///   - first: the line in the first step, which all its rows share if they begin with the same prompt.
+    ///   - saved: an earlier run's part of the first step.
+    func begun(_ first: PreparedLine?, _ saved: InFlightRecord?) -> [PendingRequest] {
+        if let first, !plan.steps[0].differs, plan.carried?.step != 0 {
+            return first.work(stepLabel, saved, maker).map(wrapped)
+        }
         var row = self
         (row.place, row.saved) = (-1, saved)
         do {
@@ -225,20 +231,6 @@ struct StepRow: Sendable {
         } catch {
             return [.outcome(label, .failed(row.error(error)))]
         }
-    }
-}
-
-/// A step's request that waits for its constraint.
-private struct WaitingStep: WaitingRequest {
-    let waiting: any WaitingRequest
-    let row: StepRow
-
-    var request: OwnedRequest { row.wrapped(waiting.request) }
-    var weight: Int { waiting.weight }
-    var isReady: Bool { waiting.isReady }
-
-    func begun() throws(LineError) -> OwnedRequest {
-        do throws(LineError) { return row.wrapped(try waiting.begun()) } catch { throw row.error(error) }
     }
 }
 

@@ -40,7 +40,7 @@ package struct StepsPreview {
             var asked = line
             (asked.fields, asked.content) = (.object(members), .fields)
             do {
-                prompts.append((step.name, .success(try step.tasks.prepare(asked) { model }.prompt)))
+                prompts.append((step.name, .success(try step.preparer.prepare(asked) { model }.prompt)))
             } catch {
                 let error = error as? LineError ?? LineError(.badPrompt, "\(error)")
                 prompts.append((step.name, .failure(error)))

@@ -8,24 +8,15 @@ struct StepsTask: LineTask {
 
     private let plan: StepPlan
 
-    static func columns(of job: JobSettings) -> [String]? {
-        var columns: [String] = []
-        for (step, own) in zip(job.steps, job.parts) {
-            guard let names = own.task.columns(of: own) else { return nil }
-            columns += names.map { "\(step.name).\($0)" }
-        }
-        let items = job.steps.contains { $0.each != nil } ? [JobStep.item] : []
-        return columns + items + ["dropped", "duplicate_of"]
-    }
-
     init(_ job: JobSettings, _ builder: PromptBuilder) throws { plan = try StepPlan(job) }
 
-    var fields: Set<String> { plan.fields }
-    var names: [String] { plan.fields.sorted() + plan.steps.flatMap { $0.tasks.flatMap(\.names) } }
+    var sources: TaskSources {
+        ([], plan.fields.sorted() + plan.steps.flatMap(\.preparer.taskNames))
+    }
 
     func prepare(
         _ record: PromptRecord, for model: () throws -> LinePreparer.Model
-    ) throws -> any PreparedLine {
+    ) throws -> PreparedLine? {
         if record.request != nil {
             throw LineError(.badField, "One of OpenAI's requests asks for one answer, but the job has steps.")
         }
@@ -37,7 +28,7 @@ struct StepsTask: LineTask {
         let line = record.fields
         if record.reading.reads(ChoiceSource.ownField), line.given(ChoiceSource.ownField) != nil,
             !plan.used.contains(ChoiceSource.ownField),
-            !names.contains(ChoiceSource.ownField)
+            !sources.fields.contains(ChoiceSource.ownField)
         {
             throw LineError(.badField, "`choices` belong to a step, as the job has steps; leave them out.")
         }
@@ -47,10 +38,10 @@ struct StepsTask: LineTask {
         }
         var loaded: LinePreparer.Model?
         let step = plan.steps[0]
-        let first: (any PreparedLine)?
+        let first: PreparedLine?
         do {
             first = try step.asked(first: record).map {
-                try step.tasks.prepare($0) {
+                try step.preparer.prepare($0) {
                     let model = try model()
                     loaded = model
                     return model
@@ -59,7 +50,16 @@ struct StepsTask: LineTask {
         } catch let error as LineError {
             throw error.inStep(step.name)
         }
-        return PreparedRow(plan: plan, record: record, model: try loaded ?? model(), first: first)
+        let forRows = try loaded ?? model()
+        return PreparedLine(
+            prompt: first?.prompt ?? [], lengths: first?.lengths ?? [], isCovered: first?.isCovered ?? false,
+            answer: first?.answer
+        ) { [plan] label, saved, maker in
+            let row = StepRow(plan: plan, record: record, model: forRows, maker: maker, label: label)
+            // An earlier run's part of the row, if it is ours; else the row starts again.
+            if let saved, let text = saved.row { return row.resumed(text, saved) ?? row.begun(first, nil) }
+            return row.begun(first, saved)
+        }
     }
 }
 
@@ -69,8 +69,7 @@ final class StepPlan: Sendable {
         let name: String
         /// The members of its result.
         let members: KnownMembers
-        let builder: PromptBuilder
-        let tasks: [any LineTask]
+        let preparer: LinePreparer
         let condition: TextTemplate?
         let accept: TextTemplate?
         /// The text to compare with earlier rows', and the step's index among those that compare.
@@ -103,20 +102,18 @@ final class StepPlan: Sendable {
     let carried: (prompt: CarriedPrompt, step: Int)?
 
     /// Names that templates see besides the line's fields.
-    fileprivate let made: Set<String>
+    let made: Set<String>
 
     /// - Throws: `UserError` if a template or a condition is malformed.
     init(_ job: JobSettings) throws {
         var gates = 0
         steps = try job.steps.enumerated().map { number, step in
             let own = step.job(in: job)
-            let builder = try PromptBuilder(own)
             func condition(_ name: String, _ text: String?) throws -> TextTemplate? {
                 try text.map { try TextTemplate("\(name) (\(step.name))", "{% if \($0) %}1{% endif %}") }
             }
             return Step(
-                name: step.name, members: KnownMembers(of: own), builder: builder,
-                tasks: try own.task.types.map { try $0.init(own, builder) },
+                name: step.name, members: KnownMembers(of: own), preparer: try LinePreparer(own),
                 condition: try condition("where", step.condition),
                 accept: try condition("accept", step.accept),
                 compared: try step.distinct.map { distinct in
@@ -127,50 +124,14 @@ final class StepPlan: Sendable {
                 },
                 tries: step.tries, fork: try RowBranch(of: step, before: job.steps[(number + 1)...]))
         }
-        var fields: Set<String> = []
-        for step in steps {
-            fields.formUnion(step.builder.fields)
-            for task in step.tasks { fields.formUnion(task.fields) }
-            for condition in [step.condition, step.accept, step.compared?.text] {
-                fields.formUnion(condition?.variables ?? [])
-            }
-            fields.formUnion(step.fork.items?.variables ?? [])
+        used = steps.reduce(into: []) { used, step in
+            used.formUnion(step.preparer.fields)
+            for (_, template) in step.templates { used.formUnion(template.variables) }
         }
-        used = fields
         made = Set(steps.map(\.name)).union(steps.contains { $0.fork.items != nil } ? [JobStep.item] : [])
-        self.fields = fields.subtracting(made)
+        fields = used.subtracting(made)
         let last = job.parts.lastIndex { $0.task == .generate && $0.choices == nil }
         carried = job.results.carried.flatMap { prompt in last.map { (prompt, $0) } }
-    }
-}
-
-private struct PreparedRow: PreparedLine {
-    let plan: StepPlan
-    let record: PromptRecord
-    let model: LinePreparer.Model
-    /// The first row's first prompt; nil if it skips the first step, or there is none.
-    let first: (any PreparedLine)?
-
-    var prompt: [Int32] { first?.prompt ?? [] }
-    var lengths: [(prompt: Int, completion: Int)] { first?.lengths ?? [] }
-    var isCovered: Bool { first?.isCovered ?? false }
-    var answer: GenerateTask.Answer? { first?.answer }
-
-    func work(_ label: RequestLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [PendingRequest] {
-        let row = StepRow(plan: plan, record: record, model: model, maker: maker, label: label)
-        // An earlier run's part of the row, if it is ours; else the row starts again.
-        if let saved, let text = saved.row {
-            return row.resumed(text, saved) ?? begun(row, saved: nil)
-        }
-        return begun(row, saved: saved)
-    }
-}
-
-extension PreparedRow {
-    /// Prepares a line once if all its rows begin with the same prompt.
-    private func begun(_ row: StepRow, saved: InFlightRecord?) -> [PendingRequest] {
-        guard !plan.steps[0].differs, plan.carried?.step != 0, let first else { return row.begun(saved) }
-        return first.work(row.stepLabel, saved: saved, row.maker).map(row.wrapped)
     }
 }
 

@@ -1,18 +1,6 @@
 import JSON
 import TokenConstraints
 
-/// A rule on answers, from a job or a line.
-protocol AnswerRule: Sendable {
-    /// Rules are equal if `kind` and `text` are.
-    var kind: String { get }
-    var text: String { get }
-    /// Short identification of the rule for a run's fingerprint.
-    var fingerprint: String { get }
-    /// Parses and checks the rule.
-    /// - Throws: `SettingProblem` if it is invalid. Compiling it shows whether any answer satisfies it.
-    func checked() throws(SettingProblem) -> CheckedRule
-}
-
 /// A checked rule: it can be compiled to masks, and can judge finished answers. Safe to use from several threads.
 final class CheckedRule: Sendable {
     /// Choice between calls and text, if it is about tools.

@@ -8,24 +8,38 @@ extension GenerateTask {
         let form: AnswerFormat
         /// The most tokens for this line, by all limits.
         let maxTokens: Int
-        let layout: AnswerGrammar.Layout
+        let compilation: AnswerCompilation
         let grammars: AnswerGrammars
 
-        /// Begins to compile the constraint.
-        /// - Parameter waiter: notified when done.
-        func begin(for waiter: AnswerCompilation.Waiter) -> AnswerCompilation {
-            grammars.begin(form, layout, for: waiter)
+        /// Begins to compile the constraint of a request.
+        /// - Parameters:
+        ///   - kind, owner: the request's, without the constraint.
+        ///   - gap: tokens between reasoning and the answer.
+        ///   - waiter: notified when it is compiled.
+        func waiting(
+            _ request: OwnedRequest, _ kind: Sampling, _ owner: GenerationPart, _ reasoning: Reasoning? = nil,
+            gap: [Int32] = [], for waiter: AnswerCompilation.Waiter
+        ) -> WaitingRequest {
+            grammars.begin(compilation, for: waiter)
+            return WaitingRequest(request: request, compilation: compilation) { () throws(LineError) in
+                let compiled = try compiled()
+                var (request, kind, owner) = (request.request, kind, owner)
+                owner.rule = compiled.rule
+                if let reasoning {
+                    kind.reasoning = try reasoning.formed(
+                        gap, maxTokens: maxTokens, least: compiled.leastTokens)
+                }
+                kind.form = { compiled.constraint(maxTokens: $0) }
+                request.kind = kind
+                return OwnedRequest(request: request, owner: owner)
+            }
         }
 
         /// Waits until it is compiled.
         /// - Throws: `LineError` if no answer meets it.
-        package func compiled() throws(LineError) -> CompiledAnswer { try compiled(nil) }
-
-        fileprivate func compiled(_ begun: AnswerCompilation?) throws(LineError) -> CompiledAnswer {
+        package func compiled() throws(LineError) -> CompiledAnswer {
             let compiled: CompiledAnswer
-            do throws(SettingProblem) {
-                compiled = try (begun ?? grammars.compilation(form, layout)).value()
-            } catch {
+            do throws(SettingProblem) { compiled = try compilation.value() } catch {
                 throw LineError(.badSchema, "The constraint of the answer can't be used: \(error.message)")
             }
             let least = compiled.leastTokens
@@ -49,7 +63,7 @@ extension GenerateTask {
             return nil
         }
         try settings.check(form)
-        if let tools = form.rule as? ToolsRule {
+        if let tools = form.tools {
             do throws(SettingProblem) {
                 form = try tools.choosing(settings.toolChoice, atMost: settings.maxToolCalls)
             } catch {
@@ -58,7 +72,9 @@ extension GenerateTask {
         } else {
             try settings.refuseToolChoice()
         }
-        return Answer(form: form, maxTokens: maxTokens, layout: job.answerLayout, grammars: grammars)
+        return Answer(
+            form: form, maxTokens: maxTokens, compilation: grammars.compilation(form, job.answerLayout),
+            grammars: grammars)
     }
 }
 
@@ -76,38 +92,5 @@ extension RequestSettings {
                 .badField,
                 "`\(other.name)` can't be combined with a constraint of the answer: \(other.reason).")
         }
-    }
-}
-
-/// A request that begins once its constraint is compiled.
-struct ConstrainedRequest: WaitingRequest {
-    /// Without its constraint.
-    let request: OwnedRequest
-    let kind: Sampling
-    let owner: GenerationPart
-    let answer: GenerateTask.Answer
-    var reasoning: Reasoning?
-    /// Tokens between reasoning and the answer.
-    var gap: [Int32] = []
-    let compilation: AnswerCompilation
-
-    var weight: Int { compilation.size / 4 }
-    var isReady: Bool { compilation.isReady }
-
-    /// Returns the request with its compiled constraint.
-    func begun() throws(LineError) -> OwnedRequest {
-        let compiled = try answer.compiled(compilation)
-        var (kind, owner) = (kind, owner)
-        owner.rule = compiled.rule
-        if let reasoning {
-            kind.reasoning = try reasoning.formed(
-                gap, maxTokens: answer.maxTokens, least: compiled.leastTokens)
-            kind.formAfterReasoning = { compiled.constraint(maxTokens: $0) }
-        } else {
-            kind.constraint = compiled.constraint(maxTokens: answer.maxTokens)
-        }
-        var request = request.request
-        request.kind = kind
-        return OwnedRequest(request: request, owner: owner)
     }
 }
