@@ -136,29 +136,56 @@ final class Unpacker {
     }
 }
 
-/// Compresses a text piece by piece. The same text in the same pieces gives the same bytes.
+/// Compresses a text piece by piece, each on a thread of its own while the caller makes the next one. The same text in
+/// the same pieces gives the same bytes.
 final class Packer {
-    private let codec: any PackingCodec
-    private var buffer = [UInt8](repeating: 0, count: 1 << 17)
+    /// Used by one thread at a time.
+    private final class Stream: @unchecked Sendable {
+        private let codec: any PackingCodec
+        private var buffer = [UInt8](repeating: 0, count: 1 << 17)
 
-    init(_ packing: Packing, isFast: Bool = false) throws(SystemError) {
-        codec = try packing.codec(packs: true, isFast: isFast)
-    }
+        init(_ codec: any PackingCodec) { self.codec = codec }
 
-    /// - Returns: the compressed bytes so far; with the last piece all of them.
-    func pack(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
-        var (packed, position) = ([UInt8](), 0)
-        while true {
-            let step = try bytes.withUnsafeBytes { bytes in
-                try buffer.withUnsafeMutableBytes {
-                    try codec.step(
-                        UnsafeRawBufferPointer(rebasing: bytes[position...]), into: $0, isLast: isLast)
+        func pack(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
+            var (packed, position) = ([UInt8](), 0)
+            while true {
+                let step = try bytes.withUnsafeBytes { bytes in
+                    try buffer.withUnsafeMutableBytes {
+                        try codec.step(
+                            UnsafeRawBufferPointer(rebasing: bytes[position...]), into: $0, isLast: isLast)
+                    }
+                }
+                position += step.taken
+                packed += buffer[..<step.made]
+                if isLast ? step.isWhole : position == bytes.count && step.made < buffer.count {
+                    return packed
                 }
             }
-            position += step.taken
-            packed += buffer[..<step.made]
-            if isLast ? step.isWhole : position == bytes.count && step.made < buffer.count { return packed }
         }
+    }
+
+    private let stream: Stream
+    /// The bytes of the piece before, once they are made.
+    private var before: Condition<Result<[UInt8], any Error>?>?
+
+    init(_ packing: Packing, isFast: Bool = false) throws(SystemError) {
+        stream = Stream(try packing.codec(packs: true, isFast: isFast))
+    }
+
+    /// - Returns: the compressed bytes of the pieces before; with the last piece all that are left.
+    func pack(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
+        let known = try before?.wait { $0 }.get() ?? []
+        let own = Condition<Result<[UInt8], any Error>?>(nil)
+        before = own
+        let isAside =
+            !isLast
+            && (try? WorkerThread.start("phibatch packs") { [stream] in
+                let packed = Result { try stream.pack(bytes, isLast: false) }
+                own.change { $0 = packed }
+            }) != nil
+        if isAside { return known }
+        before = nil
+        return try known + stream.pack(bytes, isLast: isLast)
     }
 }
 
