@@ -12,9 +12,10 @@ import Testing
 
     init() throws { bench = try HubBench() }
 
-    /// A fetch with these faults that comes to its end.
+    /// A fetch with these faults that comes to its end. The next one begins anew.
     private func passes(_ faults: TestHub.Faults, part: Int = 0, tries: Int = 4) async throws -> TestHub {
         let hub = try TestHub(faults: faults)
+        defer { try? Files.removeFolder(bench.cache.folder) }
         if part > 0 { _ = try bench.leave(weights[..<part], of: weights) }
         let model = try await bench.fetch(hub, tries: tries)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
