@@ -209,12 +209,7 @@ final class APIService: Sendable {
     }
 
     /// Returns 24 digits that are never repeated.
-    static func newID() -> String {
-        var bytes: [UInt8] = []
-        JSONBytes.appendHex(.random(in: .min ... .max), to: &bytes)
-        JSONBytes.appendHex(.random(in: .min ... .max), to: &bytes)
-        return String(decoding: bytes.prefix(24), as: UTF8.self)
-    }
+    static func newID() -> String { String((0..<24).compactMap { _ in "0123456789abcdef".randomElement() }) }
 
     static var now: Int { Int(Date().timeIntervalSince1970) }
 }
