@@ -6,8 +6,7 @@ package struct RequestKey: Hashable, Sendable {
     /// Raised with every change of the key's content.
     private static let version = 1
 
-    /// 64 hexadecimal digits.
-    package let text: String
+    private let hash: [UInt8]
     /// Whether the outcome depends on a random stream, which is part of the key.
     package let draws: Bool
 
@@ -21,10 +20,12 @@ package struct RequestKey: Hashable, Sendable {
         content.append(request.prompt)
         content.append(asked)
         content.append(kind.bytes)
-        text = FileHash.hexadecimal(SHA.sha256(of: content.bytes))
+        hash = SHA.sha256(of: content.bytes)
         draws = kind.draws
     }
 
+    /// 64 hexadecimal digits.
+    package var text: String { FileHash.hexadecimal(hash) }
     /// Its first bytes, which are almost always unique.
-    package var prefix: UInt64 { UInt64(text.prefix(16), radix: 16) ?? 0 }
+    package var prefix: UInt64 { hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
 }
