@@ -29,7 +29,7 @@ package class FileSystem: @unchecked Sendable {
     package static let real = FileSystem()
     /// Errors of a link: the file system has none, or not for this file.
     static let noSecondName: Set<Int32> = [EPERM, EMLINK, ENOSYS, ENOTSUP, EOPNOTSUPP, EXDEV]
-    /// Errors of a change of owner or permissions that the file can't have.
+    /// Errors that mean that a file can't have this owner or these permissions.
     static let refused: Set<Int32> = [EPERM, EINVAL, ENOTSUP, EOPNOTSUPP]
 
     init() {}

@@ -91,7 +91,7 @@ package class StoredResults {
 }
 
 extension OutputLog {
-    /// Whether the plain part has results.
+    /// Whether an unfinished run left results in the plain part.
     func hasResults() throws -> Bool {
         let results = StoredResults(self)
         _ = try results.readPlain()

@@ -27,7 +27,7 @@ package struct JobLines {
 
     /// - Parameters:
     ///   - reader: by default of the fields by which lines are known.
-    ///   - findsRepeats: whether a line whose id has come before is an error.
+    ///   - findsRepeats: whether a repeated id is an error.
     ///   - line: the last line that is left out; nil if none is.
     package init(
         _ job: JobSettings, _ keys: LineKeys, reader: InputReader? = nil, findsRepeats: Bool = false,

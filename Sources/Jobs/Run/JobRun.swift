@@ -138,7 +138,7 @@ package final class JobRun: RequestSource {
             // Results that can't be put out yet are held in memory; so none may run too far ahead.
             let turn = StartOrder(
                 limit: min(store.positionLimit, gates?.positionLimit ?? .max), quota: gates?.quota)
-            // Who waits for the results of a stream wants them in order.
+            // Readers of a stream want its results in order.
             let cost = job.output == "-" ? nil : expected.cost
             switch try queue.pop(patience: patience, in: turn, cost: cost) {
             case .work(let work):

@@ -74,7 +74,7 @@ final class RequestQueue: Sendable {
     /// Nobody will take more.
     func close() {
         closed.store(true, ordering: .releasing)
-        // What is left refers to the queue, which it would keep.
+        // The rest refers to the queue, and would keep it alive.
         state.change { ($0.items, $0.begun) = ([], []) }
     }
 

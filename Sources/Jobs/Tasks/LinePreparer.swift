@@ -35,7 +35,7 @@ package struct LinePreparer: Sendable {
     /// All fields that the job's results can depend on.
     var names: [String] { builder.names + taskNames }
 
-    /// Those of them that the prompt doesn't depend on.
+    /// Fields that results can depend on, and the prompt does not.
     var taskNames: [String] {
         tasks.flatMap { $0.sources.templates.flatMap(\.template.names) + $0.sources.fields }
     }

@@ -29,7 +29,7 @@ extension KVPrecision {
 /// assigns them.
 struct KVCache: ~Copyable {
     static let blockLength = Int(PHI_KV_BLOCK)
-    /// How attention prefetches the next head.
+    /// Prefetch of the next head by attention: a cache level, or 0 for none.
     private static let fetchesHeads = UInt32(phi_ways(phi_this_processor()).fetches_heads)
 
     /// Location of a layer's heads in a block.

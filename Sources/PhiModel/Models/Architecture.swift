@@ -33,7 +33,7 @@ package protocol Architecture: Sendable {
 
     // Facts of the other parts, with what most models have as the default.
 
-    /// Factor of the embedding's rows.
+    /// Factor by which embeddings are multiplied.
     var embeddingMultiplier: Float { get }
     /// Whether the head has a bias, if it has its own matrix.
     var headBias: Bool { get }

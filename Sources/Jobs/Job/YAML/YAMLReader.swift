@@ -10,7 +10,7 @@ package struct YAMLReader {
     private static let aliasLimit = 24
 
     private let bytes: [UInt8]
-    /// That of relative paths in values.
+    /// Folder that relative paths in values start from.
     private let folder: String
     private var at = 0
     /// From 1.
