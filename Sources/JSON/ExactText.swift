@@ -1,3 +1,5 @@
+import FoundationShim
+
 /// A string compared by its bytes, as names in JSON are; Swift compares strings up to normalization.
 package struct ExactText: Hashable, Comparable, Sendable {
     package let text: String
@@ -5,9 +7,13 @@ package struct ExactText: Hashable, Comparable, Sendable {
     package init(_ text: String) { self.text = text }
 
     package static func == (a: ExactText, b: ExactText) -> Bool {
-        guard a.text.utf8.count == b.text.utf8.count else { return false }
+        let count = a.text.utf8.count
+        guard count == b.text.utf8.count else { return false }
         let isSame = a.text.utf8.withContiguousStorageIfAvailable { a in
-            b.text.utf8.withContiguousStorageIfAvailable { a.elementsEqual($0) }
+            b.text.utf8.withContiguousStorageIfAvailable { b in
+                guard let a = a.baseAddress, let b = b.baseAddress else { return true }
+                return memcmp(a, b, count) == 0
+            }
         }
         return (isSame ?? nil) ?? a.text.utf8.elementsEqual(b.text.utf8)
     }

@@ -165,8 +165,8 @@ final class Packer {
     }
 
     private let stream: Stream
-    /// The bytes of the piece before, once they are made.
-    private var before: Condition<Result<[UInt8], any Error>?>?
+    /// The bytes of the piece before.
+    private var before: Ahead<[UInt8]>?
 
     init(_ packing: Packing, isFast: Bool = false) throws(SystemError) {
         stream = Stream(try packing.codec(packs: true, isFast: isFast))
@@ -174,18 +174,11 @@ final class Packer {
 
     /// - Returns: the compressed bytes of the pieces before; with the last piece all that are left.
     func pack(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
-        let known = try before?.wait { $0 }.get() ?? []
-        let own = Condition<Result<[UInt8], any Error>?>(nil)
-        before = own
-        let isAside =
-            !isLast
-            && (try? WorkerThread.start("phibatch packs") { [stream] in
-                let packed = Result { try stream.pack(bytes, isLast: false) }
-                own.change { $0 = packed }
-            }) != nil
-        if isAside { return known }
+        let known = try before?.value() ?? []
         before = nil
-        return try known + stream.pack(bytes, isLast: isLast)
+        guard !isLast else { return try known + stream.pack(bytes, isLast: true) }
+        before = Ahead("phibatch packs") { [stream] in try stream.pack(bytes, isLast: false) }
+        return known
     }
 }
 

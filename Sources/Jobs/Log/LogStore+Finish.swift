@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// Putting the output in place.
 extension LogStore {
     /// Whether the output that is there is already, line for line, what would be written.
@@ -19,14 +21,31 @@ extension LogStore {
             at: place, header, replacing: lock.log, format: options.format, samples: options.samples,
             errors: options.errors)
         var keeps = false
-        for position in 0..<claims.count {
-            let entry = claims.entry(at: position).entry
-            precondition(entry.isStored, "every position is done")
-            try stored.read(entry) { try output.append($0, $1) }
+        var (next, position) = (readResults(from: 0), 0)
+        defer { _ = try? next.value() }
+        while case let results = try next.value(), !results.isEmpty {
+            position += results.count
+            next = readResults(from: position)
+            for (record, line) in results { try line.withUnsafeBytes { try output.append(record, $0) } }
         }
         try output.finish { keeps = try keepEarlier(isReplaced: $0) }
         (lock.log, lock.isNew) = (output.log, false)
         warnings += output.warnings
         if keeps { warnings += oldFiles.removeOldest(but: options.keptOutputCount) }
+    }
+
+    /// Reads some results and their lines, those of positions from `start` on. Until they are there, nothing else uses the store.
+    private func readResults(from start: Int) -> Ahead<[(ResultRecord, line: [UInt8])]> {
+        nonisolated(unsafe) let store = self
+        return Ahead("stored") {
+            var (results, size) = ([(ResultRecord, line: [UInt8])](), 0)
+            while size < 1 << 18, case let position = start + results.count, position < store.claims.count {
+                let entry = store.claims.entry(at: position).entry
+                precondition(entry.isStored, "every position is done")
+                results.append(try store.stored.read(entry) { ($0, Array($1)) })
+                size += Int(entry.length)
+            }
+            return results
+        }
     }
 }
