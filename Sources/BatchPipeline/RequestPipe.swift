@@ -59,7 +59,7 @@ package final class RequestPipe: Sendable {
             let bytes = try ByteSource(path: "-")
             // A message has a line and settings.
             let limit = InputReader.defaultLimit + JobFile.sizeLimit
-            while let line = try bytes.nextLine(limit: limit)?.text {
+            while let line = try bytes.nextLine(limit: limit) {
                 guard !line.isTooLong else {
                     refuse(nil, "The message is longer than \(limit) bytes.")
                     continue

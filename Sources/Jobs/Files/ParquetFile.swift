@@ -15,6 +15,4 @@ enum ParquetFile {
         let name = name.lowercased()
         return name.hasSuffix(".arrow") || name.hasSuffix(".feather")
     }
-
-    static func begins(_ file: File) -> Bool { (try? file.bytes(0..<magic.count)) == magic }
 }

@@ -73,21 +73,14 @@ package final class ByteSource {
 
     // MARK: Lines and pieces
 
-    /// A line as written, without its line feed.
-    package struct Line {
-        package var text: LimitedText
-        /// Whether it ends in a line feed, not with the file.
-        var isComplete = false
-    }
-
-    /// Returns the next line, or nil at the end. A byte order mark at the beginning is skipped.
+    /// Returns the next line without its line feed, or nil at the end. A byte order mark at the beginning is skipped.
     /// - Parameter limit: a longer line is only measured.
     /// - Throws: `UserError` if the file can't be read.
-    package func nextLine(limit: Int) throws -> Line? {
-        var line = Line(text: LimitedText(limit: limit))
+    package func nextLine(limit: Int) throws -> LimitedText? {
+        var line = LimitedText(limit: limit)
         while !line.isComplete {
             guard try fill() else {
-                try refuseReturns(line.text)
+                try refuseReturns(line)
                 break
             }
             let lineFeed = chunk.withUnsafeBytes { chunk in
@@ -96,17 +89,15 @@ package final class ByteSource {
             let end = lineFeed.map { unread.lowerBound + $0 } ?? unread.upperBound
             let piece = chunk[unread.lowerBound..<end]
             if lineCount == 0, firstReturn == nil {
-                firstReturn = piece.firstIndex(of: 0x0D).map { line.text.length + $0 - piece.startIndex }
+                firstReturn = piece.firstIndex(of: 0x0D).map { line.length + $0 - piece.startIndex }
             }
-            line.text.append(piece)
+            line.append(piece)
             line.isComplete = lineFeed != nil
             unread = min(end + 1, unread.upperBound)..<unread.upperBound
         }
-        guard line.isComplete || line.text.length > 0 else { return nil }
+        guard line.isComplete || line.length > 0 else { return nil }
         lineCount += 1
-        if lineCount == 1, line.text.bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
-            line.text.bytes.removeFirst(3)
-        }
+        if lineCount == 1, line.bytes.starts(with: [0xEF, 0xBB, 0xBF]) { line.bytes.removeFirst(3) }
         return line
     }
 
@@ -265,15 +256,25 @@ package struct LimitedText {
     package private(set) var length = 0
     /// The most bytes kept.
     let limit: Int
+    /// Whether a line ends in a line feed, not with the file.
+    var isComplete = false
 
     package var isTooLong: Bool { length > limit }
 
-    init(limit: Int) { self.limit = limit }
+    init(_ bytes: [UInt8] = [], limit: Int = .max) {
+        self.limit = limit
+        append(bytes)
+    }
 
     mutating func append(_ piece: some Collection<UInt8>) { append(piece, length: piece.count) }
 
-    /// - Parameter length: of a piece that may be too long to be kept.
-    mutating func append(_ piece: some Collection<UInt8>, length more: Int) {
+    /// Appends a line feed and the next line.
+    mutating func append(line: LimitedText) {
+        append([0x0A] + line.bytes, length: 1 + line.length)
+        isComplete = line.isComplete
+    }
+
+    private mutating func append(_ piece: some Collection<UInt8>, length more: Int) {
         length += more
         guard !isTooLong else {
             bytes = []

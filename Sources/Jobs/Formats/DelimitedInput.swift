@@ -15,29 +15,32 @@ struct DelimitedInput {
     private let source: ByteSource
     private let limit: Int
     private let hasQuotes: Bool
-    /// Nil until the first record shows it: a comma if there is any, else the most frequent separator.
-    private var known: UInt8?
-    private var separator: UInt8 { known ?? UInt8(ascii: ",") }
+    private var separator: UInt8
+    /// Whether the first record shows the separator: a comma if there is any, else the most frequent one.
+    private let isDetected: Bool
     /// The first record and its names; nil before it is read.
     private var head: (bytes: [UInt8], names: [String])?
 
     init(_ source: ByteSource, limit: Int, _ cells: CellFormat) {
         (self.source, self.limit) = (source, limit)
-        (known, hasQuotes) = (cells.separator, cells.quotes == .double)
+        (separator, isDetected) = (cells.separator ?? UInt8(ascii: ","), cells.separator == nil)
+        hasQuotes = cells.quotes == .double
     }
 
     mutating func next() throws -> InputRecord? {
         while var record = try record() {
-            if record.excessLength == nil, record.bytes.isBlank { continue }
-            if head == nil {
-                known = known ?? Self.separator(in: record.bytes)
+            if !record.text.isTooLong, record.bytes.isBlank { continue }
+            guard let head else {
+                if isDetected { separator = Self.separator(in: record.bytes) }
                 head = (record.bytes, try names(in: record))
                 continue
             }
-            if record.excessLength != nil { return record }
-            record.parse = { [self] bytes throws(LineError) in try content(bytes) }
+            if record.text.isTooLong { return record }
+            record.parse = { [self] bytes throws(LineError) in
+                try content(bytes.dropFirst(head.bytes.count + 1), head.names)
+            }
             // The names are part of each record's content: renaming columns changes the records.
-            record.bytes = (head?.bytes ?? []) + [0x0a] + record.bytes
+            record.text.bytes = head.bytes + [0x0a] + record.bytes
             return record
         }
         return nil
@@ -63,25 +66,12 @@ struct DelimitedInput {
         func wrong(_ what: Message) -> UserError {
             UserError(.badJob, at: "\(source.name):\(first.number)", what)
         }
-        if let length = first.excessLength {
-            throw wrong(
-                "the first record, which names the columns, has \(length) bytes; at most \(limit) are read."
-            )
-        }
-        if first.isBroken {
-            throw wrong("the first record, which names the columns, has a quoted field without an end.")
-        }
-        guard UTF8Bytes.areValid(first.bytes) else {
-            throw wrong("the first record, which names the columns, is not valid UTF-8.")
-        }
-        let scan = CellScan(of: first.bytes, separator, hasQuotes: hasQuotes)
-        guard !scan.hasReturn else {
-            throw wrong(
-                "the first record, which names the columns, has a carriage return (CR) within; lines must end in LF or CR LF, and a field that holds a CR must be quoted."
-            )
-        }
-        guard let names = scan.cells else {
-            throw wrong("the first record, which names the columns, has text after a quoted field.")
+        let names: [String]
+        do throws(LineError) {
+            if first.text.isTooLong { _ = try first.content() }
+            names = try cells(of: first.bytes[...])
+        } catch {
+            throw wrong("the first record, which names the columns, is wrong: \(error.message)")
         }
         var seen: Set<[UInt8]> = []
         for (place, name) in names.enumerated() where !seen.insert(Array(name.utf8)).inserted {
@@ -95,48 +85,50 @@ struct DelimitedInput {
 
     /// Reads lines until no quote is open.
     private func record() throws -> InputRecord? {
-        guard var line = try source.nextLine(limit: limit) else { return nil }
+        guard var text = try source.nextLine(limit: limit) else { return nil }
         let number = source.lineCount
-        var text = line.text
         var scan = CellScan(separator, hasQuotes: hasQuotes, keepsCells: false)
-        scan.read(line.text.bytes)
+        scan.read(text.bytes)
         while scan.isOpen, let more = try source.nextLine(limit: limit) {
-            line = more
-            scan.read(more.text.bytes)
-            text.append([0x0A] + more.text.bytes, length: 1 + more.text.length)
+            scan.read(more.bytes)
+            text.append(line: more)
         }
         text.bytes.removeReturn()
-        var record = InputRecord(text, number: number)
-        (record.isUnterminated, record.isBroken) = (!line.isComplete, scan.isOpen)
-        return record
+        return InputRecord(
+            text: text, number: number, isUnterminated: !text.isComplete,
+            whatIsBroken: scan.isOpen ? "a quoted field has no end." : nil)
     }
 
-    private func content(_ record: [UInt8]) throws(LineError) -> LineContent {
-        guard UTF8Bytes.areValid(record) else {
+    private func content(_ record: ArraySlice<UInt8>, _ names: [String]) throws(LineError) -> LineContent {
+        let cells = try cells(of: record)
+        guard cells.count == names.count else {
+            throw LineError(
+                .badField,
+                "The record has \(counted(cells.count, "field")), but the first record of the file names \(names.count)."
+            )
+        }
+        let fields = JSONObject(zip(names, cells).map { ($0, .string($1)) })
+        return LineContent(fields: .object(fields), isOfCells: true)
+    }
+
+    private func cells(of record: ArraySlice<UInt8>) throws(LineError) -> [String] {
+        guard UTF8Bytes.areValid(Array(record)) else {
             throw LineError(.invalidUTF8, "The record is not valid UTF-8.")
         }
-        let own = record.dropFirst((head?.bytes.count ?? 0) + 1)
-        let scan = CellScan(of: own, separator, hasQuotes: hasQuotes)
+        let scan = CellScan(of: record, separator, hasQuotes: hasQuotes)
         guard !scan.hasReturn else {
             throw LineError(
                 .badField,
                 "The record has a carriage return (CR) outside of quotes: a field that holds one must be quoted, and lines must end in LF or CR LF."
             )
         }
-        guard let head, let cells = scan.cells else {
+        guard let cells = scan.cells else {
             throw LineError(
                 .badField,
                 "A quoted field of the record has no end, or text after it. If quotes are text in this file, say `quotes: none`."
             )
         }
-        guard cells.count == head.names.count else {
-            throw LineError(
-                .badField,
-                "The record has \(counted(cells.count, "field")), but the first record of the file names \(head.names.count)."
-            )
-        }
-        let fields = JSONObject(zip(head.names, cells).map { ($0, .string($1)) })
-        return LineContent(fields: .object(fields), isOfCells: true)
+        return cells
     }
 }
 

@@ -13,8 +13,6 @@ package struct InputFormat: Sendable, Equatable {
     var hasColumns = false
     /// Whether records may be appended to a file.
     var canGrow = true
-    /// Last byte of a complete file, except white space; nil for any.
-    var lastByte: UInt8?
     /// A job's settings of cells, for formats that have them.
     var cells = CellFormat()
     private let records: @Sendable (ByteSource, _ limit: Int, CellFormat) -> RecordSource
@@ -81,7 +79,7 @@ package struct InputFormat: Sendable, Equatable {
     package static let auto = InputFormat(name: "auto", records: requestsOrNative.records)
 
     static let json = InputFormat(
-        name: "json", nameEnds: ["json"], canGrow: false, lastByte: UInt8(ascii: "]")
+        name: "json", nameEnds: ["json"], canGrow: false
     ) { source, limit, _ in
         var elements = JSONArrayElements(source: source, limit: limit)
         return { try elements.next() }
@@ -146,6 +144,15 @@ package struct InputFormat: Sendable, Equatable {
             source.isParquet
                 ? "is Parquet, whose rows are no \(name); leave input_format out." : "is no Parquet file.")
     }
+
+    /// - Throws: `UserError` if a file of this format can't be followed.
+    func checkGrowth(of path: String) throws(UserError) {
+        guard !canGrow else { return }
+        throw UserError(
+            .usage, at: path,
+            "can't be followed: the format \(name) has an end, after which nothing comes. Run without --follow."
+        )
+    }
 }
 
 /// Syntax of cells in a text file.
@@ -181,21 +188,17 @@ package struct LineContent: Sendable {
 
 /// A piece of the input with one prompt. In most formats it is a line.
 package struct InputRecord {
-    /// Content without the record's end: equal bytes mean equal records. Empty if it was too long to keep.
-    package var bytes: [UInt8]
-    /// Length in bytes of a record that was too long to keep.
-    package var excessLength: Int?
+    /// Content without the record's end: equal bytes mean equal records.
+    package var text: LimitedText
     /// Number of its first line in its file, from 1.
     package var number: Int
     /// Its own number, from 1, if several records may begin in one line; nil if it is the line's.
     package var place: Int?
     /// Whether it is the file's last record without an end, which may still be being written.
     package var isUnterminated = false
-    /// Whether it is the file's last record and ends within a quoted field or the like, so that it is incomplete.
-    package var isBroken = false
-    /// Reason why it is incomplete, beyond the missing end.
+    /// Reason why it is incomplete, beyond the missing end: the file ends within a quoted field or the like.
     package var whatIsBroken: Message?
-    /// Parses `bytes`.
+    /// Parses the bytes.
     var parse: ([UInt8]) throws(LineError) -> LineContent = { bytes throws(LineError) in
         LineContent(fields: try PromptRecord.parseObject(bytes))
     }
@@ -205,13 +208,14 @@ package struct InputRecord {
     package internal(set) var file = ""
     /// Number that identifies it without an id, from 1, over all files: its first line's, or its own.
     package internal(set) var overallNumber = 0
-    /// The most bytes of a record that are kept.
-    var limit = 0
+
+    package var bytes: [UInt8] { text.bytes }
 
     /// - Throws: `LineError` if it is too long or malformed.
     package func content() throws(LineError) -> LineContent {
-        if let excessLength {
-            throw LineError(.lineTooLong, "The line has \(excessLength) bytes; at most \(limit) are read.")
+        if text.isTooLong {
+            throw LineError(
+                .lineTooLong, "The line has \(text.length) bytes; at most \(text.limit) are read.")
         }
         return try parse(bytes)
     }
@@ -219,13 +223,7 @@ package struct InputRecord {
     /// Whether it is incomplete: without an end and with nothing valid. Its writer seems to be at it still, or was
     /// interrupted.
     package var isHalf: Bool {
-        isBroken || isUnterminated && excessLength == nil && (try? content()) == nil
-    }
-}
-
-extension InputRecord {
-    init(_ text: LimitedText, number: Int) {
-        self.init(bytes: text.bytes, excessLength: text.isTooLong ? text.length : nil, number: number)
+        whatIsBroken != nil || isUnterminated && !text.isTooLong && (try? content()) == nil
     }
 }
 
@@ -246,11 +244,12 @@ extension ByteSource {
         limit: Int, isText: Bool = false, parse: @escaping ([UInt8]) throws(LineError) -> LineContent
     ) -> RecordSource {
         {
-            while let line = try self.nextLine(limit: limit) {
-                var record = InputRecord(line.text, number: self.lineCount)
-                record.bytes.removeReturn()
-                (record.isUnterminated, record.parse) = (!line.isComplete && !isText, parse)
-                if record.excessLength != nil || !record.bytes.isBlank { return record }
+            while var line = try self.nextLine(limit: limit) {
+                line.bytes.removeReturn()
+                if !line.isTooLong, line.bytes.isBlank { continue }
+                return InputRecord(
+                    text: line, number: self.lineCount, isUnterminated: !line.isComplete && !isText,
+                    parse: parse)
             }
             return nil
         }
@@ -262,21 +261,17 @@ extension ByteSource {
     ) -> RecordSource {
         {
             var (text, number): (LimitedText?, Int) = (nil, 0)
-            while var line = try self.nextLine(limit: limit)?.text {
+            while var line = try self.nextLine(limit: limit) {
                 line.bytes.removeReturn()
                 if !line.isTooLong, line.bytes.isBlank {
                     if text != nil { break }
                 } else if text == nil {
                     (text, number) = (line, self.lineCount)
                 } else {
-                    text?.append([0x0A] + line.bytes, length: 1 + line.length)
+                    text?.append(line: line)
                 }
             }
-            return text.map {
-                var record = InputRecord($0, number: number)
-                record.parse = parse
-                return record
-            }
+            return text.map { InputRecord(text: $0, number: number, parse: parse) }
         }
     }
 }

@@ -44,23 +44,19 @@ struct InputLook {
 
     /// Returns the reason why the file is no UTF-8 text; nil if it may be.
     func packing(path: String) -> Message? {
-        let packings: [([UInt8], what: Message, program: Message)] = [
-            ([0xfd] + "7zXZ".utf8, "compressed with xz", "xz -dc"),
-            (Array("BZh".utf8), "compressed with bzip2", "bunzip2 -c"),
-            (Array("PK\u{3}\u{4}".utf8), "a ZIP archive", "unzip -p"),
-        ]
-        if let (_, what, program) = packings.first(where: { start.starts(with: $0.0) }) {
-            return
-                "is \(what), not lines of text. \"\(program) \(path) | phibatch run ... --input -\" reads it."
-        }
         if start.starts(with: ParquetFile.magic) {
             return "is a truncated Parquet file, not lines of text. It does not end as it begins, with PAR1."
         }
         let brace = UInt8(ascii: "{")
-        guard
-            [[0xff, 0xfe], [0xfe, 0xff], [brace, 0], [0, brace]].contains(where: { start.starts(with: $0) })
-        else { return nil }
-        return "is UTF-16 text; the input must be UTF-8. \"iconv -f UTF-16 -t UTF-8 \(path)\" makes it so."
+        let others: [(starts: [[UInt8]], what: Message, program: Message)] = [
+            ([[0xfd] + "7zXZ".utf8], "compressed with xz", "xz -dc"),
+            ([Array("BZh".utf8)], "compressed with bzip2", "bunzip2 -c"),
+            ([Array("PK\u{3}\u{4}".utf8)], "a ZIP archive", "unzip -p"),
+            ([[0xff, 0xfe], [0xfe, 0xff], [brace, 0], [0, brace]], "UTF-16", "iconv -f UTF-16 -t UTF-8"),
+        ]
+        return others.first { $0.starts.contains { start.starts(with: $0) } }.map { _, what, program in
+            "is \(what), not lines of UTF-8 text. \"\(program) \(path) | phibatch run ... --input -\" reads it."
+        }
     }
 
     var isArray: Bool {

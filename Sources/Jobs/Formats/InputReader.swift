@@ -57,7 +57,7 @@ package struct InputReader {
                 file = (source.name, source, format.records(of: source, limit: limit))
             }
             if let file, var record = try file.next() {
-                (record.file, record.limit) = (file.name, limit)
+                record.file = file.name
                 record.overallNumber = earlierLines + (record.place ?? record.number)
                 return record
             }

@@ -12,7 +12,6 @@ extension JobSettings {
         var names = FileNames()
         try names.add(self)
         try checkBeginnings()
-        try checkEnds()
         if output != "-" { try checkOutput() }
         try checkAnswerStore()
         if let errors { try FailedLines.check(errors, in: .real) }

@@ -24,9 +24,7 @@ extension JobSettings {
                     writer.raw(pick.name, pick.value(ofRow: number, stream: stream))
                 }
             }
-            var text = LimitedText(limit: limit)
-            text.append(writer.bytes)
-            return InputRecord(text, number: number)
+            return InputRecord(text: LimitedText(writer.bytes, limit: limit), number: number)
         }
     }
 }

@@ -1,3 +1,30 @@
+import Errors
+
+/// An incomplete last line of an input, left for the next run: the input was truncated, or is still being written.
+public struct UnfinishedLine: Sendable, Equatable {
+    public var file: String
+    public var line: Int
+    /// Number of its bytes so far.
+    public var bytes: Int
+    /// Problem beyond the missing end, if there is one.
+    package var what: Message?
+}
+
+extension UserError {
+    /// - Parameter line: of an input that is not followed.
+    init(_ line: UnfinishedLine) {
+        let what =
+            line.what ?? "\(counted(line.bytes, "byte")) that are no complete JSON object or row."
+        let more: Message =
+            line.what == nil
+            ? ", or end it with a line feed, and it fails alone. --follow waits until it is complete." : "."
+        self.init(
+            .io, at: "\(line.file):\(line.line)",
+            "the last line is incomplete: \(what) If the input was truncated or is still being written, run the same command again once it is complete; finished results are kept. If it is wrong, correct it"
+                + more)
+    }
+}
+
 /// Lines of a job's input that its run takes up, each with its identity.
 package struct JobLines {
     package struct Line {
@@ -67,7 +94,7 @@ package struct JobLines {
                     LineError(.duplicateID, "The id \"\(identity.id)\" has come before."))
             }
             guard job.selection.holds(count - 1) else { continue }
-            record.bytes = []
+            record.text.bytes = []
             return Line(record: record, identity: identity, place: count - 1)
         }
         return nil

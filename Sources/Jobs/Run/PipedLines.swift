@@ -216,11 +216,9 @@ extension InputReader {
     init(_ lines: PipedLines) {
         self.init("request") {
             lines.next().map {
-                var record = InputRecord(bytes: $0.bytes, number: $0.index + 1)
-                record.parse = { bytes throws(LineError) in
+                InputRecord(text: LimitedText($0.bytes), number: $0.index + 1) { bytes throws(LineError) in
                     lines.job.inputFormat.content(of: try PromptRecord.parseObject(bytes))
                 }
-                return record
             }
         }
     }

@@ -63,8 +63,8 @@ import Testing
     @Test(arguments: [
         ("id,text,text\na,b,c\n", "the columns 2 and 3 have one name, \"text\""),
         ("id,,\na,b,c\n", "the columns 2 and 3 have one name, \"\""), ("a,\"a\"\n1,2\n", "one name"),
-        ("id,\"text\na,b\n", "a quoted field without an end"),
-        ("id,\"text\"s\na,b\n", "text after a quoted field"),
+        ("id,\"text\na,b\n", "A quoted field of the record has no end"),
+        ("id,\"text\"s\na,b\n", "or text after it"),
     ])
     func aFirstRecordThatNamesNoColumnsIsAnError(text: String, what: String) throws {
         for name in ["a.csv", "a.tsv"] {

@@ -28,12 +28,6 @@ import Testing
         try folder.text("out.jsonl").matches(of: /"id":"(\w+)"/).map { String($0.1) }
     }
 
-    private func preflight(_ folder: TestFolder, _ text: some Collection<UInt8>, follows: Bool = false) throws
-    {
-        try folder.write(Array(text), to: "in.jsonl")
-        try JobSettings.test(input: [folder.path("in.jsonl")]) { $0.awaitsInput = follows }.checkEnds()
-    }
-
     /// However much of the second line is there, the run doesn't count as complete; what it did is kept.
     @Test func aCutInputIsAnError() throws {
         let whole = Array((line(0) + "\n" + line(1)).utf8)
@@ -46,8 +40,6 @@ import Testing
                 #expect(error?.message.contains("line is incomplete: \(length - first.count) byte") == true)
                 #expect(folder.isOpen && !folder.has("out.jsonl"))
             }
-            #expect(throws: UserError.self) { try preflight(folder, whole[..<length]) }
-            try preflight(folder, whole[..<length], follows: true)
             let later = try run(folder, whole + [0x0a])
             #expect(later.statistics.done == 1 && later.statistics.skipped == 1)
             #expect(try ids(folder) == ["n0", "n1"])
@@ -60,15 +52,12 @@ import Testing
     func aWrongLineNeedsItsLineFeed(text: String) throws {
         let error = #expect(throws: UserError.self) { try run(folder, text.utf8) }
         #expect(error?.message.contains("end it with a line feed") == true)
-        #expect(throws: UserError.self) { try preflight(folder, text.utf8) }
-        try preflight(folder, Array((text + "\n").utf8))
         #expect(try run(folder, (text + "\n").utf8).status == .tooManyFailures(allowed: 0))
     }
 
     @Test func aWholeObjectNeedsNoLineFeed() throws {
         for end in ["", " \r"] {
             let text = Array((line(0) + "\n" + line(1) + end).utf8)
-            try preflight(folder, text)
             #expect(try run(folder, text).status == .complete)
             #expect(try ids(folder) == ["n0", "n1"])
         }
@@ -76,19 +65,12 @@ import Testing
         // White space is no line, and a line feed makes a wrong line a failure.
         for end in ["\n  ", "\n\r", "\n\n"] {
             let text = Array((line(0) + "\n" + line(1) + end).utf8)
-            try preflight(folder, text)
             #expect(try run(folder, text).status == .complete)
         }
-        // Longer than what is read at once.
-        let long = "{\"prompt\":\"\(String(repeating: "long ", count: 40_000))\"}"
-        try preflight(folder, long.utf8)
-        #expect(throws: UserError.self) { try preflight(folder, long.utf8.dropLast()) }
     }
 
-    /// What is packed, or comes through a pipe, shows its end when it is read.
     @Test func theCutShowsInPackedFilesToo() throws {
         let packed = GzipTests.packed(line(0) + "\n" + line(1).dropLast(4))
-        try preflight(folder, packed)
         let error = #expect(throws: UserError.self) { try run(folder, packed) }
         #expect(error?.place == folder.path("in.jsonl") + ":2")
         #expect(try run(folder, (line(0) + "\n").utf8).statistics.skipped == 1)
