@@ -33,8 +33,8 @@ package final class AnswerGrammar: Sendable {
     /// Nil if there is no schema.
     let schemaShape: SchemaShape?
     private let makeWriter: @Sendable () -> any AnswerWriter
-    /// The writer and its number; states of another writer are invalid for it.
-    private let current: Mutex<(number: Int, writer: GrammarWriter)>
+    /// The writer of new answers.
+    private let current: Mutex<GrammarWriter>
 
     /// JSON values that a schema accepts.
     /// - Throws: `ConstraintFault`.
@@ -79,7 +79,7 @@ package final class AnswerGrammar: Sendable {
         self.tokens = tokens
         self.makeWriter = makeWriter
         let writer = GrammarWriter(makeWriter(), tokens: tokens)
-        current = Mutex((0, writer))
+        current = Mutex(writer)
         guard let plan = writer.plan(writer.writer.start) else {
             throw ConstraintFault(.unsatisfiable, "the model's vocabulary has no tokens to write it with")
         }
@@ -92,18 +92,15 @@ package final class AnswerGrammar: Sendable {
         GrammarConstraint(self, maxTokens: maxTokens)
     }
 
-    /// - Parameter body: receives the writer and its number; states of another writer are invalid for it.
-    func withWriter<T>(_ body: (Int, GrammarWriter) -> T) -> T {
-        let (number, writer) = current.withLock { ($0.number, $0.writer) }
-        guard writer.isLarge else { return body(number, writer) }
+    /// Returns the writer for a new answer, which keeps it. A large one goes with its last answer.
+    func currentWriter() -> GrammarWriter {
+        let known = current.withLock { $0 }
+        guard known.isLarge else { return known }
         let new = GrammarWriter(makeWriter(), tokens: tokens)
-        let next = current.withLock { current in
+        return current.withLock { current in
             // Unless another thread was first.
-            if current.number == number { current = (number + 1, new) }
-            return (current.number, current.writer)
+            if current === known { current = new }
+            return current
         }
-        // Freeing its tables takes milliseconds, too long for a step. Without a thread it is done here.
-        try? WorkerThread.start("phibatch frees", givesWay: true) { withExtendedLifetime(writer) {} }
-        return body(next.0, next.1)
     }
 }

@@ -30,9 +30,8 @@ extension AnswerGrammar {
 
     /// The shortest answer.
     package var example: String {
-        withWriter { _, writer in
-            String(decoding: writer.writer.shortestEnd(writer.writer.start), as: UTF8.self)
-        }
+        let writer = currentWriter().writer
+        return String(decoding: writer.shortestEnd(writer.start), as: UTF8.self)
     }
 
     /// Generates a text with the canonical tokens as far as they are allowed, else with the longest allowed ones.

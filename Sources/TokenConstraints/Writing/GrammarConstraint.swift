@@ -7,9 +7,10 @@ struct GrammarConstraint: Constraint {
     /// Tokens so far.
     private var count = 0
     private var text: [UInt8] = []
-    /// The state after `text`, in the writer of that number.
+    /// The grammar's writer when the answer began: another one would have to walk through `text` again.
+    let writer: GrammarWriter
+    /// The state after `text`.
     private(set) var state: Int32
-    private(set) var writer: Int
     /// The next tokens, the canonical ones of a forced text.
     private(set) var forced: ArraySlice<Int32> = []
     /// The way to the end that is followed if the shortest one would take too many tokens.
@@ -21,13 +22,10 @@ struct GrammarConstraint: Constraint {
     init(_ grammar: AnswerGrammar, maxTokens: Int) {
         self.grammar = grammar
         self.maxTokens = maxTokens
-        (writer, state) = (-1, 0)
-        // At once, as the next call may receive another writer.
-        grammar.withWriter { number, writer in
-            (self.writer, state) = (number, writer.writer.start)
-            if !grammar.tokens.dropsFirstSpace { force(writer) }
-            follow(writer)
-        }
+        writer = grammar.currentWriter()
+        state = writer.writer.start
+        if !grammar.tokens.dropsFirstSpace { force() }
+        follow()
     }
 
     private var left: Int { maxTokens - count }
@@ -36,31 +34,20 @@ struct GrammarConstraint: Constraint {
         let tokens = grammar.tokens
         if isComplete { return TokenMask(tokens.endOfSequence, count: tokens.count) }
         if let next = forced.first { return TokenMask(CollectionOfOne(next), count: tokens.count) }
-        return grammar.withWriter { number, writer in
-            mask(state(in: writer, number), writer).mask
-        }
-    }
-
-    private func state(in writer: GrammarWriter, _ number: Int) -> Int32 {
-        number == self.writer ? state : writer.state(after: text)
-    }
-
-    /// - Parameter state: in this writer.
-    private func mask(_ state: Int32, _ writer: GrammarWriter) -> StateMask {
         if writer.writer.isDeep(state) {
             if let next = closing.first ?? writer.plan(state)?.first {
-                return StateMask(only: next, count: grammar.tokens.count)
+                return TokenMask(CollectionOfOne(next), count: tokens.count)
             }
             if writer.writer.isFinal(state) {
-                return StateMask(mask: TokenMask(grammar.tokens.endOfSequence, count: grammar.tokens.count))
+                return TokenMask(tokens.endOfSequence, count: tokens.count)
             }
         }
         let all = writer.mask(state, isStart: count == 0)
-        guard left < all.safe else { return all }
-        var some = writer.mask(state, isStart: count == 0, left: left)
+        guard left < all.safe else { return all.mask }
+        var some = writer.mask(state, isStart: count == 0, left: left).mask
         // One way to the end stays allowed at any cost.
-        if let next = closing.first ?? writer.plan(state)?.first, !some.mask[next] {
-            some.mask.insert(next)
+        if let next = closing.first ?? writer.plan(state)?.first, !some[next] {
+            some.insert(next)
         }
         return some
     }
@@ -73,38 +60,35 @@ struct GrammarConstraint: Constraint {
             bytes = bytes.dropFirst()
         }
         guard !bytes.isEmpty else { return false }
-        return grammar.withWriter { number, writer in
-            (state, self.writer) = (state(in: writer, number), number)
-            guard let after = writer.writer.state(after: bytes, from: state, text) else { return false }
-            if !isSteered, forced.isEmpty, left < writer.mostSafe(state) {
-                let all = writer.mask(state, isStart: count == 0)
-                isSteered =
-                    left < all.safe && writer.mask(state, isStart: count == 0, left: left).isLimited
-            }
-            let before = state
-            state = after
-            text += bytes
-            count += 1
-            if writer.fits(state, left), !writer.writer.isDeep(state) {
-                closing = []
-            } else {
-                closing = closing.first == token ? closing.dropFirst() : writer.planTail(before, after: token)
-            }
-            forced = forced.dropFirst()
-            if forced.isEmpty { force(writer) }
-            follow(writer)
-            return true
+        guard let after = writer.writer.state(after: bytes, from: state, text) else { return false }
+        if !isSteered, forced.isEmpty, left < writer.mostSafe(state) {
+            let all = writer.mask(state, isStart: count == 0)
+            isSteered =
+                left < all.safe && writer.mask(state, isStart: count == 0, left: left).isLimited
         }
+        let before = state
+        state = after
+        text += bytes
+        count += 1
+        if writer.fits(state, left), !writer.writer.isDeep(state) {
+            closing = []
+        } else {
+            closing = closing.first == token ? closing.dropFirst() : writer.planTail(before, after: token)
+        }
+        forced = forced.dropFirst()
+        if forced.isEmpty { force() }
+        follow()
+        return true
     }
 
-    private mutating func follow(_ writer: GrammarWriter) {
+    private mutating func follow() {
         if forced.isEmpty, writer.writer.isDeep(state) { isSteered = true }
         isFinal = writer.writer.isFinal(state)
         isComplete = writer.writer.isComplete(state)
     }
 
     /// Takes forced tokens, if there is space for them and the rest.
-    private mutating func force(_ writer: GrammarWriter) {
+    private mutating func force() {
         guard closing.isEmpty else { return }
         let next = writer.forced(state)
         guard !next.tokens.isEmpty,

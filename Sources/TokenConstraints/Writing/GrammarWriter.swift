@@ -1,17 +1,14 @@
 import BatchEngine
 import OperatingSystem
 
-import struct Synchronization.Atomic
-
-/// A writer with its cache for one vocabulary, replaced when it is too large. Safe to use from several threads: no lock
-/// is held while a mask is made.
+/// A writer with its cache for one vocabulary; answers begin with a new one when it is too large. Safe to use from several
+/// threads: no lock is held while a mask is made.
 final class GrammarWriter: Sendable {
     let writer: any AnswerWriter
     private let tokens: TokenTrie
     private let masks = Mutex<[Int32: StateMask]>([:])
     private let mostMasks: Int
     private let forcedTokens = Memo<Int32, (tokens: [Int32], bytes: Int)>()
-    private let replayedBytes = Atomic<Int>(0)
 
     init(_ writer: any AnswerWriter, tokens: TokenTrie) {
         self.writer = writer
@@ -19,23 +16,16 @@ final class GrammarWriter: Sendable {
         mostMasks = ConstraintLimits.maskBytes / (tokens.count / 8 + 100)
     }
 
-    /// Bytes of the writer for texts that another writer had begun, which every new one needs.
-    var replayed: Int { replayedBytes.load(ordering: .relaxed) }
-
-    /// Whether a new one should replace it.
-    var isLarge: Bool { writer.bytes > ConstraintLimits.writerBytes + 2 * replayed }
-
-    // MARK: Texts
-
-    /// The state after a text that another writer accepted.
-    func state(after text: [UInt8]) -> Int32 {
-        let before = writer.bytes
-        defer { replayedBytes.wrappingAdd(writer.bytes - before, ordering: .relaxed) }
-        guard let state = writer.state(after: text[...], from: writer.start, []) else {
-            preconditionFailure("a text that was accepted is accepted again")
+    deinit {
+        // Freeing its tables takes milliseconds, too long for a step. Without a thread it is done here.
+        guard isLarge else { return }
+        try? WorkerThread.start("phibatch frees", givesWay: true) { [writer] in
+            withExtendedLifetime(writer) {}
         }
-        return state
     }
+
+    /// Whether new answers should have another one.
+    var isLarge: Bool { writer.bytes > ConstraintLimits.writerBytes }
 
     // MARK: Masks
 

@@ -7,13 +7,6 @@ struct StateMask {
     var safe = 1
     /// Whether a token was excluded for lack of space.
     var isLimited = false
-
-    init(mask: TokenMask) { self.mask = mask }
-
-    init(only token: Int32, count: Int) {
-        self.init(mask: TokenMask(CollectionOfOne(token), count: count))
-        isLimited = true
-    }
 }
 
 /// Makes the mask of one state, by a walk through the trie of tokens that skips where the text can't continue.

@@ -6,8 +6,7 @@ extension ConstraintLimits {
     static let depth = 64
     /// Bytes of forced text that are found together.
     static let forcedBytes = 256
-    /// The approximate bytes of a grammar's tables. Larger ones are replaced by new ones with the states that texts
-    /// need; until then, the old ones are kept.
+    /// The approximate bytes of a grammar's tables. Larger ones serve the answers that have begun with them, and no new ones.
     static let writerBytes = 20 << 20
     /// Bytes of the masks of one grammar.
     static let maskBytes = 16 << 20

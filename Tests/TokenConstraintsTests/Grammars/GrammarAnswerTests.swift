@@ -101,17 +101,6 @@ import Testing
         #expect(constraint.allowed()[Int32(1 + UInt8(ascii: "a"))])
     }
 
-    /// A new writer reads the text again.
-    @Test func aNewWriterGoesOn() throws {
-        let source = try GrammarSource(Self.json)
-        let text = Array(#"{"a":[1,{"b":"#.utf8)
-        let pushdown = try Pushdown(source)
-        let writer = GrammarWriter(pushdown, tokens: tokens)
-        let state = writer.state(after: text)
-        #expect(pushdown.shortestEnd(state) == Array("0}]}".utf8))
-        #expect(writer.replayed > 0)
-    }
-
     @Test func textsAreJudged() throws {
         let matcher = GrammarMatcher(try GrammarSource(Self.json))
         #expect(try matcher.verdict(on: #"{"a": [1,2.5,"é"]}"#.utf8) == .isText)

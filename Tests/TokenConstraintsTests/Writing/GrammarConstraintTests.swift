@@ -54,20 +54,6 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<3) func aNewWriterGoesOn(_ seed: Int) throws {
-        for shape in [
-            try Handmade.person(), Handmade.fewNames(), Handmade.twins(), try Handmade.patterns(),
-        ] {
-            let grammar = try grammar(shape, .indented(1))
-            _ = try write(grammar, grammar.leastTokens + 60, seed: seed) { constraint, _, text in
-                let writer = GrammarWriter(JSONAutomaton(shape, layout: .indented(1)), tokens: tokens)
-                let end = writer.writer.shortestEnd(writer.state(after: text))
-                let expected = grammar.withWriter { $1.writer.shortestEnd(constraint.state) }
-                #expect(end == expected, "after \(String(decoding: text, as: UTF8.self))")
-            }
-        }
-    }
-
     @Test func leastTokensIsTheLeast() throws {
         // {" name ":" "," age ": 12 }
         let grammar = try grammar(Handmade.twins())
