@@ -67,6 +67,7 @@ package struct JobCheck {
         let preparer = try LinePreparer(job)
         let keys = try LineKeys(job)
         let grammars = AnswerGrammars(text: model.text, limits: model.limits)
+        let maker = RequestMaker(model.text, model.limits, grammars)
         answers = try job.opening.compiledAnswer(grammars)
         var preview = try StepsPreview(job)
         steps = preview?.names ?? []
@@ -83,7 +84,7 @@ package struct JobCheck {
                     for name in names.read { settingsOfLines.read[name, default: 0] += 1 }
                     for name in names.data { settingsOfLines.data[name, default: 0] += 1 }
                 }
-                let prepared = try preparer.prepare(record) { (model.text, model.limits, grammars) }
+                let prepared = try preparer.prepare(record) { maker }
                 if let answer = prepared.answer {
                     _ = try answer.compiled()
                     if answers == nil { linesWithForm += 1 }
@@ -99,7 +100,7 @@ package struct JobCheck {
                         Shown(
                             id: identity.id, step: steps.first, text: model.shown(prepared.prompt),
                             tokens: prepared.prompt.count))
-                    let later = preview?.laterPrompts(of: record, (model.text, model.limits, grammars))
+                    let later = preview?.laterPrompts(of: record, by: maker)
                     for (step, prompt) in later ?? [] {
                         var next = Shown(id: identity.id, step: step)
                         switch prompt {

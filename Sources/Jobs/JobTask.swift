@@ -3,19 +3,19 @@ import JSON
 /// A job's task for its lines.
 public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     /// Generates an answer to each line's prompt, or chooses one of some answers.
-    public static let generate = JobTask("generate", [ChooseTask.self, GenerateTask.self])
+    public static let generate = JobTask("generate", GenerateTask.self)
     /// Scores the likelihood of each line's given answer.
-    public static let score = JobTask("score", [ScoreTask.self], problem: ScoreTask.problem)
+    public static let score = JobTask("score", ScoreTask.self, problem: ScoreTask.problem)
 
     /// A row of several results, in a job with steps. No job file names it.
-    public static let steps = JobTask("steps", [StepsTask.self])
+    public static let steps = JobTask("steps", StepsTask.self)
 
     public static let allCases = [generate, score]
 
     /// The name in job files.
     public let rawValue: String
-    /// The first one that takes a line runs it.
-    let types: [any LineTask.Type]
+    /// Prepares its lines.
+    let type: any LineTask.Type
     /// An error in the first line of a job's input that makes all such lines fail; nil if there is none, or it is in
     /// the prompt.
     let problem: @Sendable (FirstLine) -> String?
@@ -23,11 +23,11 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     let resultNames: Set<String>
 
     init(
-        _ name: String, _ types: [any LineTask.Type],
+        _ name: String, _ type: any LineTask.Type,
         problem: @escaping @Sendable (FirstLine) -> String? = { _ in nil }
     ) {
-        (rawValue, self.types, self.problem) = (name, types, problem)
-        resultNames = types.reduce([]) { $0.union($1.made.names) }
+        (rawValue, self.type, self.problem) = (name, type, problem)
+        resultNames = type.made.names
     }
 
     public init?(rawValue: String) {
@@ -40,14 +40,9 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     /// Whether its results are answers.
     package var answers: Bool { self != .score }
 
-    /// The type of a job's results, except those of lines with choices of their own.
-    func made(of job: JobSettings) -> any TaskResult.Type {
-        (job.choosesAlways ? types[0] : types[types.count - 1]).made
-    }
-
     /// The columns of a table of a job's results; nil if no table holds them.
     func columns(of job: JobSettings) -> [String]? {
-        let columns = made(of: job).columns(of: job)
+        let columns = type.made.columns(of: job)
         return job.choosesAlways ? columns.map { $0 + ["probability", "probabilities"] } : columns
     }
 
@@ -63,10 +58,8 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     /// Reads a result's own members, the first of which names the task; nil if they are none.
     static func result(of log: JSONValue) -> (any TaskResult)? {
         guard case .object(let members) = log, let first = members.first else { return nil }
-        return named(byFirst: first.name)?.result(of: log)
+        return named(byFirst: first.name)?.type.made.init(log)
     }
-
-    func result(of log: JSONValue) -> (any TaskResult)? { types.lazy.compactMap { $0.made.init(log) }.first }
 }
 
 extension JobSettings {

@@ -39,6 +39,19 @@ extension JSONValue {
         return ids
     }
 
+    /// Returns the texts of a field's list.
+    static func strings(_ elements: [JSONValue], of name: String) throws(LineError) -> [String] {
+        var texts: [String] = []
+        for (number, element) in elements.enumerated() {
+            guard case .string(let text) = element else {
+                throw LineError(
+                    .badField, "`\(name)[\(number)]` must be a string, but is \(element.kindName).")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
     func systemMessage() throws(LineError) -> String? {
         guard let value = given("system") else { return nil }
         guard case .string(let text) = value else { throw wrong("system", "a string", value) }

@@ -97,7 +97,7 @@ extension ResultCoding {
         var result: GenerationResult? {
             let log = JSONValue.object(JSONObject(distinct: own))
             if let error = log["error"] { return failure(error).map { .failure($0, kept: kept) } }
-            guard let made = task?.result(of: log) else { return nil }
+            guard let made = task?.type.made.init(log) else { return nil }
             return GenerationResult(made, timing: log["timing"].map { .init($0) }, kept: kept)
         }
     }

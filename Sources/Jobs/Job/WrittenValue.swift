@@ -130,6 +130,6 @@ extension RequestSettings {
 }
 
 extension RequestSetting {
-    /// Settings that lines may have, except `choices`, which may be a field like others: see `ChoiceSource`.
-    fileprivate static let ofLines = all(in: .line).filter { $0.name != ChoiceSource.ownField }
+    /// Settings that lines may have, except `choices`, which may be a field like others: see `Choices`.
+    fileprivate static let ofLines = all(in: .line).filter { $0.name != Choices.ownField }
 }

@@ -42,8 +42,8 @@ final class InputProducer: @unchecked Sendable {
     // Used by the feeder's thread alone.
     private var lines: JobLines
     private var hasLookedAhead = false
-    /// Once a line has needed it.
-    private var model: LoadedModel?
+    /// Once a line has needed its model.
+    private var maker: RequestMaker?
 
     /// - Throws: `UserError` if a template of the job is malformed.
     /// - Parameters:
@@ -159,12 +159,7 @@ final class InputProducer: @unchecked Sendable {
                 if case .inFlight(let record) = state { saved = record }
                 if let reuse { saved = try reuse.added(to: saved, of: label, identity, in: store) }
                 label.readyAt = .now
-                let model = try loaded()
-                works = line.work(
-                    label, saved,
-                    RequestMaker(
-                        text: model.text, limits: model.engine.limits,
-                        rope: job.engine.longRope, model: sharedModel, waiter: queue.waiter))
+                works = line.work(label, saved)
             case .failure(let error): works = [.outcome(label, .failed(error))]
             }
             for work in works { guard queue.push(work) else { return false } }
@@ -192,10 +187,7 @@ final class InputProducer: @unchecked Sendable {
         _ record: Result<PromptRecord, LineError>
     ) throws -> Result<PreparedLine, LineError> {
         do {
-            let prepared = try preparer.prepare(record.get()) {
-                let model = try loaded()
-                return (model.text, model.engine.limits, model.grammars)
-            }
+            let prepared = try preparer.prepare(record.get(), by: loaded)
             counted.withLock { counted in
                 if prepared.isCovered { counted.covered += 1 }
                 for name in prepared.missing { counted.missing[name, default: 0] += 1 }
@@ -207,10 +199,13 @@ final class InputProducer: @unchecked Sendable {
     }
 
     /// - Throws: what loading throws; `UserError` if the job asks for what the model lacks.
-    private func loaded() throws -> LoadedModel {
-        let loaded = try model ?? models.loaded(for: job)
-        model = loaded
-        return loaded
+    private func loaded() throws -> RequestMaker {
+        if let maker { return maker }
+        let model = try models.loaded(for: job)
+        var new = RequestMaker(model.text, model.engine.limits, model.grammars)
+        (new.rope, new.model, new.waiter) = (job.engine.longRope, sharedModel, queue.waiter)
+        maker = new
+        return new
     }
 
     /// Looks through the lines to come, before the first work on one of them: an input from which too many lines are

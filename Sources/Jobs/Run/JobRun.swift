@@ -176,20 +176,17 @@ package final class JobRun: RequestSource {
     private func begun(_ work: PendingRequest) throws -> Request? {
         switch work {
         case .request(var owned):
-            guard !isGone(owned.label), try !isShared(&owned) else { return nil }
+            if isGone(owned.label) { return nil }
+            do throws(LineError) { try owned.takeConstraint() } catch {
+                try settle(owned.owner.outcome(of: error, nil), of: owned.label)
+                return nil
+            }
+            if try isShared(&owned) { return nil }
             lastNumber += 1
             owned.request.number = lastNumber
             open[lastNumber] = owned.owner
             note(isBusy: true)
             return owned.request
-        case .waiting(let waiting):
-            let request: Result<OwnedRequest, LineError> = Result { () throws(LineError) in
-                try waiting.begun()
-            }
-            switch request {
-            case .success(let request): return try begun(.request(request))
-            case .failure(let error): try settle(.failed(error), of: waiting.request.label)
-            }
         case .outcome(let label, let outcome): try settle(outcome, of: label)
         case .past(let row):
             gates?.take(row)

@@ -2,13 +2,10 @@ import BatchEngine
 import JSON
 import PhiText
 
-/// Prepares a line for the model, by the first of the job's tasks that accepts it.
+/// Prepares lines for the model, by the job's task.
 package struct LinePreparer: Sendable {
-    /// The model's text coding, limits and constraints.
-    package typealias Model = (text: any TextCoding, limits: ModelLimits, grammars: AnswerGrammars)
-
     private let builder: PromptBuilder
-    private let tasks: [any LineTask]
+    private let task: any LineTask
     /// Nil if results don't carry the prompt, or a step does.
     private let carried: CarriedPrompt?
     private let samples: Int
@@ -17,19 +14,19 @@ package struct LinePreparer: Sendable {
     package init(_ job: JobSettings) throws {
         let builder = try PromptBuilder(job.opening)
         self.builder = builder
-        tasks = try job.task.types.map { try $0.init(job, builder) }
+        task = try job.task.type.init(job, builder)
         carried = job.steps.isEmpty ? job.results.carried : nil
         samples = job.sampleCount
     }
 
     /// The job's templates.
     var templates: [(key: String, template: TextTemplate)] {
-        builder.templates + tasks.flatMap(\.sources.templates)
+        builder.templates + task.sources.templates
     }
 
     /// The fields of a line that the job uses.
     var fields: Set<String> {
-        templates.reduce(into: Set(tasks.flatMap(\.sources.fields))) { $0.formUnion($1.template.variables) }
+        templates.reduce(into: Set(task.sources.fields)) { $0.formUnion($1.template.variables) }
     }
 
     /// All fields that the job's results can depend on.
@@ -37,54 +34,48 @@ package struct LinePreparer: Sendable {
 
     /// Fields that results can depend on, and the prompt does not.
     var taskNames: [String] {
-        tasks.flatMap { $0.sources.templates.flatMap(\.template.names) + $0.sources.fields }
+        task.sources.templates.flatMap(\.template.names) + task.sources.fields
     }
 
     func prompt(for record: PromptRecord) throws(LineError) -> Prompt { try builder.prompt(for: record) }
 
-    /// - Parameter model: called only for lines without errors so far, as it may load the model.
-    /// - Throws: `LineError` for an error of the line; errors of `model`.
-    package func prepare(_ record: PromptRecord, for model: () throws -> Model) throws -> PreparedLine {
+    /// - Parameter maker: called only for lines without errors so far, as it may load the model.
+    /// - Throws: `LineError` for an error of the line; errors of `maker`.
+    package func prepare(_ record: PromptRecord, by maker: () throws -> RequestMaker) throws -> PreparedLine {
         if let request = record.request, request.prompts.count > 1 {
-            let lines = try request.prompts.map { try prepareOne(record.asking($0), for: model) }
+            let lines = try request.prompts.map { try task.prepare(record.asking($0), by: maker) }
             let samples = request.choices ?? samples
             var line = lines[0]
             line.lengths = lines.flatMap(\.lengths)
             line.isCovered = lines.contains(where: \.isCovered)
-            line.work = { lines[$0.sample / samples].work($0, $1, $2) }
+            line.work = { lines[$0.sample / samples].work($0, $1) }
             return line
         }
-        var line = try prepareOne(record, for: model)
+        var line = try task.prepare(record, by: maker)
         guard let value = try carried?(builder.prompt(for: record)) else { return line }
-        line.work = { [work = line.work] label, saved, maker in
+        line.work = { [work = line.work] label, saved in
             var label = label
             label.kept.removeAll { $0.name == value.name }
             label.kept.append(value)
-            return work(label, saved, maker)
+            return work(label, saved)
         }
         return line
-    }
-
-    /// By the first task that takes the line.
-    private func prepareOne(_ record: PromptRecord, for model: () throws -> Model) throws -> PreparedLine {
-        for task in tasks {
-            if let line = try task.prepare(record, for: model) { return line }
-        }
-        preconditionFailure("the last of them takes all lines")
     }
 }
 
 /// Converts texts of one line to a model's tokens.
 struct LineEncoder {
-    let limits: ModelLimits
-    let text: any TextCoding
+    let maker: RequestMaker
     /// Escapes texts of control tokens in the line; nil if they are parsed.
     private let shield: ControlTokenEscaper?
 
-    init(_ record: PromptRecord, _ job: JobSettings, _ model: LinePreparer.Model) {
-        (text, limits) = (model.text, model.limits)
-        shield = job.controlTokens == .text ? text.shield(for: record.fields) : nil
+    init(_ record: PromptRecord, _ job: JobSettings, _ maker: RequestMaker) {
+        self.maker = maker
+        shield = job.controlTokens == .text ? maker.text.shield(for: record.fields) : nil
     }
+
+    var limits: ModelLimits { maker.limits }
+    var text: any TextCoding { maker.text }
 
     /// Whether texts of control tokens in the line are taken as text.
     var isCovered: Bool { shield?.holdsToken ?? false }
@@ -108,7 +99,7 @@ struct LineEncoder {
         if let wrong = tokens.first(where: { $0 < 0 || Int($0) >= limits.vocabularySize }) {
             throw LineError(
                 .badPrompt,
-                "The prompt has the token id \(wrong), but the model's ids end at \(limits.vocabularySize - 1)."
+                "The line has the token id \(wrong), but the model's ids end at \(limits.vocabularySize - 1)."
             )
         }
         return tokens
@@ -132,15 +123,15 @@ struct EncodedPrompt {
     /// Whether no answer is wanted.
     let asksNothing: Bool
 
-    /// - Parameter model: called once templates are filled, as it may load the model.
-    /// - Throws: `LineError`; errors of `model`.
+    /// - Parameter maker: called once templates are filled, as it may load the model.
+    /// - Throws: `LineError`; errors of `maker`.
     init(
         _ record: PromptRecord, _ job: JobSettings, _ builder: PromptBuilder,
-        for model: () throws -> LinePreparer.Model
+        _ maker: () throws -> RequestMaker
     ) throws {
         missing = try record.request.map { try $0.missing(in: job) } ?? []
         let plain = try builder.prompt(for: record)
-        encoder = LineEncoder(record, job, try model())
+        encoder = LineEncoder(record, job, try maker())
         let covered = encoder.covered(record)
         content = try (covered.map { try builder.prompt(for: $0) } ?? plain).written(
             by: encoder.text.tools, asking: ToolsRule.asked(of: record, covered: covered, in: job))

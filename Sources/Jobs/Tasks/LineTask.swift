@@ -15,12 +15,9 @@ protocol LineTask: Sendable {
     /// Its sources besides the prompt's templates. By default none.
     var sources: TaskSources { get }
 
-    /// - Parameter model: called only for lines without errors so far, as it may load the model.
-    /// - Returns: nil for a line that is left to the next task of the list.
-    /// - Throws: `LineError` for an error of the line; errors of `model`.
-    func prepare(
-        _ record: PromptRecord, for model: () throws -> LinePreparer.Model
-    ) throws -> PreparedLine?
+    /// - Parameter maker: called only for lines without errors so far, as it may load the model.
+    /// - Throws: `LineError` for an error of the line; errors of `maker`.
+    func prepare(_ record: PromptRecord, by maker: () throws -> RequestMaker) throws -> PreparedLine
 }
 
 extension LineTask {
@@ -41,18 +38,24 @@ package struct PreparedLine: Sendable {
     /// The constraint of the answer; nil if it is free.
     package var answer: GenerateTask.Answer?
     /// Returns the work of a sample, of which an earlier run may have saved a part.
-    var work: @Sendable (RequestLabel, _ saved: InFlightRecord?, RequestMaker) -> [PendingRequest]
+    var work: @Sendable (RequestLabel, _ saved: InFlightRecord?) -> [PendingRequest]
 }
 
-/// Common parts of requests, besides their lines.
+/// The model that lines are prepared for, and common parts of its requests.
 package struct RequestMaker: Sendable {
     let text: any TextCoding
     let limits: ModelLimits
-    let rope: RopeFactors
+    /// Constraints, compiled for it.
+    let grammars: AnswerGrammars
+    var rope = RopeFactors.auto
     /// The model that equal requests share, `RunFingerprint.model`; nil if equal ones are of no interest.
-    let model: [UInt8]?
+    var model: [UInt8]?
     /// Notified when a slow part of a request is ready.
-    let waiter: AnswerCompilation.Waiter
+    var waiter = AnswerCompilation.Waiter(isGone: { true }, wake: {})
+
+    package init(_ text: any TextCoding, _ limits: ModelLimits, _ grammars: AnswerGrammars) {
+        (self.text, self.limits, self.grammars) = (text, limits, grammars)
+    }
 
     /// - Parameters:
     ///   - asked: the settings that change the outcome, `RequestSettings.content`; nil if unknown.
@@ -73,9 +76,7 @@ protocol RequestOwner: Sendable {
     var label: RequestLabel { get set }
     /// Whether another request of the same sample has this prompt, and counts it. By default none has.
     var sharesPrompt: Bool { get }
-    /// Whether the request may be repeated when done. By default not.
-    var mayComeAgain: Bool { get }
-    /// Whether its text is the result's from the first piece on. By default so if the request isn't repeated.
+    /// Whether its text is the result's from the first piece on. By default it is.
     var isCertain: Bool { get }
     /// Returns the reasoning before the answer that begins, if results separate it. By default none.
     func reasoning(of sequence: TokenSequence) -> String?
@@ -93,9 +94,8 @@ protocol RequestOwner: Sendable {
 
 extension RequestOwner {
     var sharesPrompt: Bool { false }
-    var mayComeAgain: Bool { false }
     var isCommon: Bool { false }
-    var isCertain: Bool { !mayComeAgain }
+    var isCertain: Bool { true }
     func reasoning(of sequence: TokenSequence) -> String? { nil }
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome { .failed(error) }
 

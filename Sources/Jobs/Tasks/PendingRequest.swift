@@ -37,8 +37,11 @@ package struct RequestLabel: Sendable {
 package struct OwnedRequest: Sendable {
     var request: Request
     var owner: any RequestOwner
+    /// Its constraint, which it waits for; nil once it has it, or if it needs none.
+    var answer: GenerateTask.Answer?
 
     var label: RequestLabel { owner.label }
+    var isReady: Bool { answer?.compilation.isReady ?? true }
 }
 
 /// A request that has ended, and its outcome.
@@ -59,23 +62,9 @@ struct EndedRequest {
     }
 }
 
-/// A request that can't begin before its constraint is compiled.
-package struct WaitingRequest: Sendable {
-    /// Without its constraint.
-    let request: OwnedRequest
-    let compilation: AnswerCompilation
-    /// Returns the request with its constraint, once that is compiled.
-    let begun: @Sendable () throws(LineError) -> OwnedRequest
-
-    /// Memory that it needs besides the request, in tokens.
-    var weight: Int { compilation.size / 4 }
-    var isReady: Bool { compilation.isReady }
-}
-
 /// Work from the feeder for the job.
 package enum PendingRequest: Sendable {
     case request(OwnedRequest)
-    case waiting(WaitingRequest)
     /// A row that needs no computation now.
     case outcome(RequestLabel, RequestOutcome)
     /// A row of an earlier run, for decisions about others.
@@ -83,36 +72,30 @@ package enum PendingRequest: Sendable {
 
     /// Memory that it needs, in tokens.
     var weight: Int {
-        guard let request = owned?.request else { return 0 }
-        let own = request.prompt.count + request.kind.weight
-        guard case .waiting(let waiting) = self else { return own }
-        return own + waiting.weight
+        guard let owned else { return 0 }
+        let form = owned.answer.map { $0.compilation.size / 4 } ?? 0
+        return owned.request.prompt.count + owned.request.kind.weight + form
     }
 
     /// Nil if it needs no model.
     var owned: OwnedRequest? {
-        switch self {
-        case .request(let request): request
-        case .waiting(let waiting): waiting.request
-        case .outcome, .past: nil
-        }
+        if case .request(let request) = self { request } else { nil }
     }
 
     /// Nil for one that is done.
     var label: RequestLabel? {
         switch self {
         case .outcome(let label, _): label
-        case .request, .waiting: owned?.label
+        case .request(let request): request.label
         case .past: nil
         }
     }
 
-    var isReady: Bool { if case .waiting(let waiting) = self { waiting.isReady } else { true } }
+    var isReady: Bool { owned?.isReady ?? true }
 
     func mayBegin(in turn: StartOrder) -> Bool {
         switch self {
-        case .request(let request): turn.holds(request.label)
-        case .waiting(let waiting): turn.holds(waiting.request.label) && waiting.isReady
+        case .request(let request): turn.holds(request.label) && request.isReady
         case .outcome(let label, _): turn.holds(label)
         case .past(let row): row.position < turn.limit
         }

@@ -132,11 +132,12 @@ import Testing
             }
             return work.label?.position
         }
-        let answer = GenerateTask.Answer(
-            form: AnswerFormat.regex("yes|no"), maxTokens: 9,
-            compilation: grammars.compilation(.regex("yes|no"), .compact), grammars: grammars)
-        let waiting = answer.waiting(request(0), kind, part(0), for: queue.waiter)
-        #expect(queue.push(.waiting(waiting)))
+        let compilation = grammars.compilation(.regex("yes|no"), .compact)
+        grammars.begin(compilation, for: queue.waiter)
+        var waiting = request(0)
+        waiting.answer = GenerateTask.Answer(
+            form: AnswerFormat.regex("yes|no"), maxTokens: 9, compilation: compilation)
+        #expect(queue.push(.request(waiting)))
         #expect(queue.push(.request(request(1))) && queue.push(.request(request(2))))
         queue.finish()
         #expect(queue.lowestIndex == 0)
@@ -144,7 +145,7 @@ import Testing
         // Where results go out in order, later ones may have to wait for it.
         #expect(try pop(before: 2) == nil)
         gate.open()
-        _ = try waiting.compilation.value()
+        _ = try compilation.value()
         #expect(try pop(before: 2) == 0)
         #expect(try pop(before: 2) == nil)
         #expect(try pop() == 2)

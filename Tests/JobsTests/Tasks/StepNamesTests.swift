@@ -101,7 +101,7 @@ import Testing
         #expect(preview.names == ["question", "data", "judge", "fix", "last", "end"])
         let prompts = preview.laterPrompts(
             of: try PromptRecord.parse(Array("{\"notice\":\"N\"}".utf8)),
-            (model, model.limits, AnswerGrammars(text: model, limits: model.limits)))
+            by: RequestMaker(model, model.limits, AnswerGrammars(text: model, limits: model.limits)))
         let texts = prompts.map { step, prompt in
             switch prompt {
             case .success(let tokens): step + ": " + String(decoding: tokens.map(UInt8.init), as: UTF8.self)

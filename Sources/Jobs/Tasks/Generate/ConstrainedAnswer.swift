@@ -1,39 +1,19 @@
 import BatchEngine
 import TokenConstraints
 
-/// Compiles a line's constraint for the loop.
 extension GenerateTask {
-    /// The constraint of an answer. Compiling it for tokens may take a while.
+    /// The constraint of a line's answer. Compiling it for tokens may take a while.
     package struct Answer: Sendable {
         let form: AnswerFormat
         /// The most tokens for this line, by all limits.
         let maxTokens: Int
         let compilation: AnswerCompilation
-        let grammars: AnswerGrammars
+        /// The reasoning before it, and the tokens between them.
+        var reasoning: Reasoning?
+        var gap: [Int32] = []
 
-        /// Begins to compile the constraint of a request.
-        /// - Parameters:
-        ///   - kind, owner: the request's, without the constraint.
-        ///   - gap: tokens between reasoning and the answer.
-        ///   - waiter: notified when it is compiled.
-        func waiting(
-            _ request: OwnedRequest, _ kind: Sampling, _ owner: GenerationPart, _ reasoning: Reasoning? = nil,
-            gap: [Int32] = [], for waiter: AnswerCompilation.Waiter
-        ) -> WaitingRequest {
-            grammars.begin(compilation, for: waiter)
-            return WaitingRequest(request: request, compilation: compilation) { () throws(LineError) in
-                let compiled = try compiled()
-                var (request, kind, owner) = (request.request, kind, owner)
-                owner.rule = compiled.rule
-                if let reasoning {
-                    kind.reasoning = try reasoning.formed(
-                        gap, maxTokens: maxTokens, least: compiled.leastTokens)
-                }
-                kind.form = { compiled.constraint(maxTokens: $0) }
-                request.kind = kind
-                return OwnedRequest(request: request, owner: owner)
-            }
-        }
+        /// The check of a finished answer.
+        var rule: CheckedRule? { try? compilation.value().rule }
 
         /// Waits until it is compiled.
         /// - Throws: `LineError` if no answer meets it.
@@ -53,11 +33,11 @@ extension GenerateTask {
         }
     }
 
-    /// - Parameter maxTokens: the most for this line, by all limits.
     /// - Throws: `LineError` if another setting of the line conflicts with it.
     func answer(
-        of record: PromptRecord, _ settings: RequestSettings, maxTokens: Int, _ grammars: AnswerGrammars
+        of record: PromptRecord, _ question: EncodedPrompt, after reasoning: Reasoning?
     ) throws(LineError) -> Answer? {
+        let settings = question.settings
         guard var form = jobFormat ?? record.form, form.isConstraint else {
             try settings.refuseToolChoice()
             return nil
@@ -72,9 +52,26 @@ extension GenerateTask {
         } else {
             try settings.refuseToolChoice()
         }
+        let maker = question.encoder.maker
         return Answer(
-            form: form, maxTokens: maxTokens, compilation: grammars.compilation(form, job.answerLayout),
-            grammars: grammars)
+            form: form, maxTokens: question.maxTokens,
+            compilation: maker.grammars.compilation(form, job.answerLayout), reasoning: reasoning,
+            gap: maker.text.reasonings?.gap ?? [])
+    }
+}
+
+extension OwnedRequest {
+    /// Takes its constraint, once that is compiled.
+    /// - Throws: `LineError` if no answer meets it.
+    mutating func takeConstraint() throws(LineError) {
+        guard let answer, var kind = request.kind as? Sampling else { return }
+        let compiled = try answer.compiled()
+        if let reasoning = answer.reasoning {
+            kind.reasoning = try reasoning.formed(
+                answer.gap, maxTokens: answer.maxTokens, least: compiled.leastTokens)
+        }
+        kind.form = { compiled.constraint(maxTokens: $0) }
+        (request.kind, self.answer) = (kind, nil)
     }
 }
 

@@ -2,7 +2,7 @@ import BatchEngine
 import JSON
 import PhiText
 
-/// Generates a completion of the line's prompt.
+/// Generates a completion of the line's prompt, or chooses one of some answers.
 package struct GenerateTask: LineTask {
     typealias Made = GeneratedResult
 
@@ -10,6 +10,7 @@ package struct GenerateTask: LineTask {
     /// The constraint of the job.
     let jobFormat: AnswerFormat?
     private let builder: PromptBuilder
+    private let choices: Choices
     private let jobStops: StopSet
     /// The job's settings that change the outcome.
     private let jobAsked: [UInt8]
@@ -17,27 +18,32 @@ package struct GenerateTask: LineTask {
     init(_ job: JobSettings, _ builder: PromptBuilder) {
         (self.job, self.builder) = (job, builder)
         jobFormat = job.answerFormat
+        choices = Choices(job, builder)
         jobStops = StopSet(job.stop ?? [])
         jobAsked = job.request.content(of: .generate)
     }
 
-    func prepare(
-        _ record: PromptRecord, for model: () throws -> LinePreparer.Model
-    ) throws -> PreparedLine? {
-        var question = try EncodedPrompt(record, job, builder, for: model)
+    var sources: TaskSources { ([], choices.fields) }
+
+    func prepare(_ record: PromptRecord, by maker: () throws -> RequestMaker) throws -> PreparedLine {
+        if let texts = try choices.texts(of: record) {
+            return try choices.prepare(record, texts, by: maker)
+        }
+        var question = try EncodedPrompt(record, job, builder, maker)
         let (settings, maxTokens) = (question.settings, question.maxTokens)
         var reasoning: Reasoning?
         do throws(LineError) { reasoning = try Reasoning(question) } catch {
             guard record.request != nil, job.unsupported == .ignore else { throw error }
             question.missing.append("reasoning_effort")
         }
-        let answer = try answer(of: record, settings, maxTokens: maxTokens, model().grammars)
+        let answer = try answer(of: record, question, after: reasoning)
         let stops = settings.stop == job.stop ? jobStops : StopSet(settings.stop ?? [])
         let asked = settings == job.request ? jobAsked : settings.content(of: .generate)
         return PreparedLine(
             prompt: question.tokens, lengths: [(question.tokens.count, maxTokens)],
             isCovered: question.encoder.isCovered, missing: question.missing, answer: answer
-        ) { [question, reasoning] label, saved, maker in
+        ) { [question, reasoning] label, saved in
+            let maker = question.encoder.maker
             // Only a checked answer has a second attempt.
             let isFresh = question.echo != nil || answer == nil && saved?.attempt ?? 0 > 0
             let saved = isFresh ? nil : saved
@@ -46,7 +52,7 @@ package struct GenerateTask: LineTask {
             var owner = GenerationPart(
                 label: label, seed: question.seed &+ label.redo, keepsTokens: question.keepsTokens,
                 retries: settings.retries ?? RequestSettings.defaultRetries, reasoning: reasoning?.use,
-                tools: answer?.form.tools != nil ? maker.text.tools : nil)
+                tools: answer?.form.tools != nil ? maker.text.tools : nil, answer: answer)
             owner.asksNothing = question.asksNothing
             owner.echo = question.echo.map {
                 ($0, LogprobEntry(SampledToken(token: question.tokens[0]), text: maker.text))
@@ -59,14 +65,10 @@ package struct GenerateTask: LineTask {
                 stops: stops, text: maker.text.makeTextStream(showing: owner.tools?.shown ?? []))
             kind.stopsUntil = owner.tools?.opening ?? ""
             kind.scoresPrompt = question.echo != nil && settings.logprobs != nil
-            let request = maker.request(question.tokens, kind, asked: asked, saved: saved, for: owner)
-            guard let answer else { return [.request(request)] }
-            return [
-                .waiting(
-                    answer.waiting(
-                        request, kind, owner, reasoning, gap: maker.text.reasonings?.gap ?? [],
-                        for: maker.waiter))
-            ]
+            var request = maker.request(question.tokens, kind, asked: asked, saved: saved, for: owner)
+            request.answer = answer
+            if let answer { maker.grammars.begin(answer.compilation, for: maker.waiter) }
+            return [.request(request)]
         }
     }
 }
@@ -83,16 +85,14 @@ struct GenerationPart: RequestOwner {
     /// Format of tool calls; nil if there are none.
     var tools: ToolText?
     /// The constraint of the answer; nil if it is free.
-    var rule: CheckedRule?
+    var answer: GenerateTask.Answer?
     /// The prompt's text before the answer, and the first of its tokens.
     var echo: (text: String, first: LogprobEntry)?
     /// Whether the answer is omitted.
     var asksNothing = false
 
-    var mayComeAgain: Bool { rule != nil }
-
-    /// Reasoning kept in the text is only known at its end.
-    var isCertain: Bool { !mayComeAgain && reasoning != .keep && echo == nil && !asksNothing }
+    /// An answer may break its constraint, and reasoning kept in the text is only known at its end.
+    var isCertain: Bool { answer == nil && reasoning != .keep && echo == nil && !asksNothing }
 
     func reasoning(of sequence: TokenSequence) -> String? {
         reasoning == .separate ? sequence.decoding.of(SamplingDecoding.self).reasoningContent : nil
@@ -145,6 +145,7 @@ struct GenerationPart: RequestOwner {
 
     /// Returns the words of an answer, the calls after them, nil if there are none, and an error in either.
     private func read(_ answer: String) -> (text: String, calls: String?, problem: String?) {
+        let rule = self.answer?.rule
         guard let tools else { return (answer, nil, rule?.problem(with: answer)) }
         let (words, calls) = tools.parts(of: answer)
         let problem = rule?.problem(with: calls ?? "")

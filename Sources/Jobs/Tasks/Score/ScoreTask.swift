@@ -35,75 +35,52 @@ struct ScoreTask: LineTask {
         source.template.map { ([("completion", $0)], []) } ?? ([], CompletionSource.standard)
     }
 
-    func prepare(
-        _ record: PromptRecord, for model: () throws -> LinePreparer.Model
-    ) throws -> PreparedLine? {
+    func prepare(_ record: PromptRecord, by maker: () throws -> RequestMaker) throws -> PreparedLine {
         try refuseSettings(of: record)
-        var (prompt, completions) = try content(of: record)
-        let encoder = LineEncoder(record, job, try model())
-        let limits = encoder.limits
-        if let covered = encoder.covered(record) { (prompt, completions) = try content(of: covered) }
+        var (prompt, completions, isList) = try content(of: record)
+        let encoder = LineEncoder(record, job, try maker())
+        if let covered = encoder.covered(record) { (prompt, completions, isList) = try content(of: covered) }
         // Without a prompt, at most the beginning of a sequence precedes the text.
-        let own = try encoder.tokens(of: prompt, below: limits.contextLength)
-        let parts: [Part]
-        switch completions.content {
-        case .tokens(let ids): parts = [try part(own + ids, after: own, "The completion", limits)]
-        case .texts(let texts):
-            parts = try texts.enumerated().map { number, completion in
-                let name = completions.isList ? "The completion \(number)" : "The completion"
-                let all: [Int32]
-                do {
-                    all = try encoder.tokens(
-                        of: prompt.followed(by: completion), below: limits.contextLength + 1)
-                } catch let error as LineError where error.code == .promptTooLong {
-                    throw tooLong(
-                        name,
-                        "more than \(limits.contextLength) tokens (\(completion.utf8.count) bytes of it)",
-                        limits)
-                }
-                return try part(all, after: own, name, limits)
-            }
+        let own = try encoder.tokens(of: prompt, below: encoder.limits.contextLength)
+        let parts = try completions.enumerated().map { [isList] number, completion in
+            try part(completion, after: own, isList ? "The completion \(number)" : "The completion", encoder)
         }
         let (asked, keepsTokens) = (job.request.content(of: .score), job.tokens == true)
-        let isList = completions.isList
         return PreparedLine(
             prompt: own.isEmpty ? parts[0].prompt : own,
             lengths: parts.map { ($0.prompt.count, $0.completion.count) }, isCovered: encoder.isCovered
-        ) { label, _, maker in
+        ) { [isList] label, _ in
             let scores = OpenScores(
                 count: parts.count, isList: isList, promptTokens: max(1, own.count), keepsTokens: keepsTokens)
             return parts.enumerated().map { number, part in
                 .request(
-                    maker.request(
+                    encoder.maker.request(
                         part.prompt, Scoring(part.completion), asked: asked,
                         for: ScorePart(label: label, number: number, scores: scores)))
             }
         }
     }
 
-    /// A completion, and all before it.
-    private struct Part: Sendable {
-        var prompt: [Int32]
-        var completion: [Int32]
-    }
-
-    private func content(of record: PromptRecord) throws(LineError) -> (Prompt, LineCompletions) {
+    private func content(of record: PromptRecord) throws(LineError) -> (Prompt, [Prompt], isList: Bool) {
         let prompt = try builder.prompt(for: record)
-        return (prompt, try source.completions(of: record, after: prompt))
+        let (all, isList) = try source.completions(of: record, after: prompt)
+        return (prompt, all, isList)
     }
 
     /// Splits prompt and completion where they differ from the prompt alone: a token that spans both belongs to the
     /// completion.
     private func part(
-        _ all: [Int32], after own: [Int32], _ name: String, _ limits: ModelLimits
-    ) throws(LineError) -> Part {
-        guard all.count <= limits.contextLength else {
-            throw tooLong(name, "\(all.count) tokens", limits)
+        _ text: Prompt, after own: [Int32], _ name: String, _ encoder: LineEncoder
+    ) throws -> (prompt: [Int32], completion: [Int32]) {
+        let limit = encoder.limits.contextLength
+        var all: [Int32]?
+        do { all = try encoder.tokens(of: text, below: limit + 1) } catch let error as LineError {
+            if error.code != .promptTooLong { throw error }
         }
-        if let wrong = all.first(where: { $0 < 0 || Int($0) >= limits.vocabularySize }) {
+        guard let all, all.count <= limit else {
             throw LineError(
-                .badPrompt,
-                "\(name) has the token id \(wrong), but the model's ids end at \(limits.vocabularySize - 1).")
+                .promptTooLong,
+                "\(name) has, with its prompt, more tokens than the model's context holds (\(limit)).")
         }
         // The first token of a sequence has no probability.
         let split = max(1, zip(all, own).prefix { $0 == $1 }.count)
@@ -115,14 +92,7 @@ struct ScoreTask: LineTask {
                     : "\(name) adds no token to the prompt.")
         }
         // Usually one array for all of a line's completions.
-        return Part(
-            prompt: split == own.count ? own : Array(all[..<split]), completion: Array(all[split...]))
-    }
-
-    private func tooLong(_ name: String, _ amount: String, _ limits: ModelLimits) -> LineError {
-        LineError(
-            .promptTooLong,
-            "\(name) has, with its prompt, \(amount), but the model's context holds \(limits.contextLength).")
+        return (split == own.count ? own : Array(all[..<split]), Array(all[split...]))
     }
 
     private func refuseSettings(of record: PromptRecord) throws(LineError) {
@@ -140,7 +110,7 @@ struct ScoreTask: LineTask {
             // One of our results has the seed that made it.
             if name == "seed", record.settings.seed == nil { continue }
             // Lines to score often have such a field.
-            if name == ChoiceSource.ownField { continue }
+            if name == Choices.ownField { continue }
             throw LineError(
                 .badField, "`\(name)` has no meaning where nothing is generated (task: score).")
         }

@@ -75,7 +75,7 @@ extension KnownMembers {
     /// - Parameter job: the job of the step alone.
     init(of job: JobSettings) {
         let absent: Set = job.choosesAlways ? [] : ["probabilities"]
-        named = job.task.made(of: job).names.union(["usage", "tokens", "provenance"]).subtracting(absent)
+        named = job.task.resultNames.union(["usage", "tokens", "provenance"]).subtracting(absent)
             .sorted()
             .map { ($0, KnownMembers()) }
         if job.task == .score {

@@ -6,7 +6,6 @@ import PhiText
 struct StepRow: Sendable {
     let plan: StepPlan
     let record: PromptRecord
-    let model: LinePreparer.Model
     let maker: RequestMaker
     private(set) var label: RequestLabel
 
@@ -24,11 +23,8 @@ struct StepRow: Sendable {
     private var earlier: [StepsResult.Step] = []
     private var saved: InFlightRecord?
 
-    init(
-        plan: StepPlan, record: PromptRecord, model: LinePreparer.Model, maker: RequestMaker,
-        label: RequestLabel
-    ) {
-        (self.plan, self.record, self.model, self.maker, self.label) = (plan, record, model, maker, label)
+    init(plan: StepPlan, record: PromptRecord, maker: RequestMaker, label: RequestLabel) {
+        (self.plan, self.record, self.maker, self.label) = (plan, record, maker, label)
         fields = record.fields
     }
 
@@ -128,7 +124,7 @@ struct StepRow: Sendable {
 
     private mutating func works(_ saved: InFlightRecord? = nil) throws -> [PendingRequest] {
         self.saved = nil
-        return try step.preparer.prepare(asked) { model }.work(stepLabel, saved, maker).map(wrapped)
+        return try step.preparer.prepare(asked) { maker }.work(stepLabel, saved).map(wrapped)
     }
 
     /// The prompt record of the step in flight.
@@ -165,22 +161,13 @@ struct StepRow: Sendable {
     // MARK: Work of steps
 
     func wrapped(_ work: PendingRequest) -> PendingRequest {
-        switch work {
-        case .request(let request): .request(wrapped(request))
-        case .waiting(let waiting):
-            .waiting(
-                WaitingRequest(request: wrapped(waiting.request), compilation: waiting.compilation) {
-                    () throws(LineError) in
-                    do throws(LineError) { return wrapped(try waiting.begun()) } catch {
-                        throw self.error(error)
-                    }
-                })
-        case .outcome, .past: work
-        }
+        if case .request(let request) = work { .request(wrapped(request)) } else { work }
     }
 
     func wrapped(_ request: OwnedRequest) -> OwnedRequest {
-        OwnedRequest(request: request.request, owner: StepPart(owner: request.owner, row: self))
+        var request = request
+        request.owner = StepPart(owner: request.owner, row: self)
+        return request
     }
 
     func error(_ error: any Error) -> LineError {
@@ -216,7 +203,7 @@ struct StepRow: Sendable {
     ///   - saved: an earlier run's part of the first step.
     func begun(_ first: PreparedLine?, _ saved: InFlightRecord?) -> [PendingRequest] {
         if let first, !plan.steps[0].differs, plan.carried?.step != 0 {
-            return first.work(stepLabel, saved, maker).map(wrapped)
+            return first.work(stepLabel, saved).map(wrapped)
         }
         var row = self
         (row.place, row.saved) = (-1, saved)
@@ -245,7 +232,7 @@ private struct StepPart: RequestOwner {
         set { owner.label = newValue }
     }
     var sharesPrompt: Bool { owner.sharesPrompt }
-    var mayComeAgain: Bool { true }
+    var isCertain: Bool { false }
     var isCommon: Bool { row.step.fork.below > 1 }
 
     func outcome(of ended: EndedRequest) -> RequestOutcome {

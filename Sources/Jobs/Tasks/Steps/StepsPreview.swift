@@ -28,7 +28,7 @@ package struct StepsPreview {
     /// Returns the prompts of the steps after the first, with `<question.text>` and the like for earlier results; or
     /// the reason if a prompt depends on them.
     package func laterPrompts(
-        of line: PromptRecord, _ model: LinePreparer.Model
+        of line: PromptRecord, by maker: RequestMaker
     ) -> [(step: String, prompt: Result<[Int32], LineError>)] {
         guard case .object(var members) = line.fields else { return [] }
         let read = plan.steps.flatMap { $0.templates.flatMap(\.template.members) }
@@ -40,7 +40,7 @@ package struct StepsPreview {
             var asked = line
             (asked.fields, asked.content) = (.object(members), .fields)
             do {
-                prompts.append((step.name, .success(try step.preparer.prepare(asked) { model }.prompt)))
+                prompts.append((step.name, .success(try step.preparer.prepare(asked) { maker }.prompt)))
             } catch {
                 let error = error as? LineError ?? LineError(.badPrompt, "\(error)")
                 prompts.append((step.name, .failure(error)))

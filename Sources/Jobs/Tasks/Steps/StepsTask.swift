@@ -14,9 +14,7 @@ struct StepsTask: LineTask {
         ([], plan.fields.sorted() + plan.steps.flatMap(\.preparer.taskNames))
     }
 
-    func prepare(
-        _ record: PromptRecord, for model: () throws -> LinePreparer.Model
-    ) throws -> PreparedLine? {
+    func prepare(_ record: PromptRecord, by maker: () throws -> RequestMaker) throws -> PreparedLine {
         if record.request != nil {
             throw LineError(.badField, "One of OpenAI's requests asks for one answer, but the job has steps.")
         }
@@ -26,9 +24,8 @@ struct StepsTask: LineTask {
                 "A constraint belongs to a step, as the job has steps; leave it out.")
         }
         let line = record.fields
-        if record.reading.reads(ChoiceSource.ownField), line.given(ChoiceSource.ownField) != nil,
-            !plan.used.contains(ChoiceSource.ownField),
-            !sources.fields.contains(ChoiceSource.ownField)
+        if record.reading.reads(Choices.ownField), line.given(Choices.ownField) != nil,
+            !plan.used.contains(Choices.ownField), !sources.fields.contains(Choices.ownField)
         {
             throw LineError(.badField, "`choices` belong to a step, as the job has steps; leave them out.")
         }
@@ -36,26 +33,19 @@ struct StepsTask: LineTask {
             let what = name == JobStep.item ? "an item of a list" : "a step of the job"
             throw LineError(.badField, "The line has a field `\(name)`, but so is \(what) named.")
         }
-        var loaded: LinePreparer.Model?
         let step = plan.steps[0]
         let first: PreparedLine?
         do {
-            first = try step.asked(first: record).map {
-                try step.preparer.prepare($0) {
-                    let model = try model()
-                    loaded = model
-                    return model
-                }
-            }
+            first = try step.asked(first: record).map { try step.preparer.prepare($0, by: maker) }
         } catch let error as LineError {
             throw error.inStep(step.name)
         }
-        let forRows = try loaded ?? model()
+        let maker = try maker()
         return PreparedLine(
             prompt: first?.prompt ?? [], lengths: first?.lengths ?? [], isCovered: first?.isCovered ?? false,
             answer: first?.answer
-        ) { [plan] label, saved, maker in
-            let row = StepRow(plan: plan, record: record, model: forRows, maker: maker, label: label)
+        ) { [plan] label, saved in
+            let row = StepRow(plan: plan, record: record, maker: maker, label: label)
             // An earlier run's part of the row, if it is ours; else the row starts again.
             if let saved, let text = saved.row { return row.resumed(text, saved) ?? row.begun(first, nil) }
             return row.begun(first, saved)

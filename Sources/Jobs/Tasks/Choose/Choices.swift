@@ -1,33 +1,53 @@
 import BatchEngine
+import JSON
 import OperatingSystem
 import PhiText
 
-/// Chooses the likeliest of some whole answers.
-struct ChooseTask: LineTask {
-    typealias Made = GeneratedResult
-
+/// Chooses the likeliest of some whole answers: the job's, those in a field that it names, or the line's own
+/// `choices`.
+struct Choices: Sendable {
     private let job: JobSettings
     private let builder: PromptBuilder
-    private let source: ChoiceSource
+    /// The field of a line that has them; nil if the job has them, or none are chosen from.
+    private let field: String?
+
+    static let ownField = "choices"
 
     init(_ job: JobSettings, _ builder: PromptBuilder) {
         (self.job, self.builder) = (job, builder)
-        source = ChoiceSource(job, templateFields: builder.fields)
+        // A line's `choices` that are in the prompt are not its choices, unless the job says so.
+        let takesOwn =
+            !job.choosesAlways && job.linesChoose && job.answerFormat == nil
+            && (job.lineSettings?.contains(Self.ownField) == true || !builder.fields.contains(Self.ownField))
+        field = takesOwn ? Self.ownField : ChoiceList.field(in: job.choices ?? [])
     }
 
-    var sources: TaskSources {
-        ([], ChoiceList.field(in: job.choices ?? []).map { [$0] } ?? [])
+    /// The field that the job names.
+    var fields: [String] { job.choosesAlways ? field.map { [$0] } ?? [] : [] }
+
+    /// Returns the answers that a line chooses from; nil if it doesn't choose.
+    func texts(of record: PromptRecord) throws(LineError) -> [String]? {
+        guard let name = field else { return job.choosesAlways ? job.choices : nil }
+        guard let value = record.fields.given(name), job.choosesAlways || record.reading.reads(name) else {
+            guard job.choosesAlways else { return nil }
+            throw LineError(.badField, "The line has no `\(name)`, which the job names for its choices.")
+        }
+        guard case .array(let elements) = value else {
+            throw LineError(
+                .badField,
+                "`\(name)` must be a list of strings, the answers to choose from, but is \(value.kindName).")
+        }
+        let texts = try JSONValue.strings(elements, of: name)
+        if let problem = ChoiceList.problem(with: texts) {
+            throw LineError(.badField, "`\(name)` \(problem).")
+        }
+        return texts
     }
 
     func prepare(
-        _ record: PromptRecord, for model: () throws -> LinePreparer.Model
-    ) throws -> PreparedLine? {
-        guard source.concerns(record) else { return nil }
-        var texts: [String] = []
-        let question = try EncodedPrompt(record, job, builder) {
-            texts = try source.texts(of: record)
-            return try model()
-        }
+        _ record: PromptRecord, _ texts: [String], by maker: () throws -> RequestMaker
+    ) throws -> PreparedLine {
+        let question = try EncodedPrompt(record, job, builder, maker)
         if !job.choosesAlways, let form = record.form, form.isConstraint {
             try question.settings.check(form)
             throw LineError(
@@ -37,16 +57,16 @@ struct ChooseTask: LineTask {
         if let reasoning = try Reasoning(question) {
             return try thinking(reasoning, before: texts, question)
         }
-        let covered = try question.encoder.covered(record).map { try source.texts(of: $0) } ?? texts
+        let covered = try question.encoder.covered(record).flatMap(self.texts) ?? texts
         let choice = try choosing(texts, covered, after: question)
-        return line(choice, lengths: [(choice.prompt.count, choice.tree.depth)]) { label, _, maker in
-            [.request(choice.request(label, after: nil, maker))]
+        return line(choice, lengths: [(choice.prompt.count, choice.tree.depth)]) { label, _ in
+            [.request(choice.request(label, after: nil))]
         }
     }
 
     private func line(
         _ choice: Choice, lengths: [(prompt: Int, completion: Int)],
-        work: @escaping @Sendable (RequestLabel, InFlightRecord?, RequestMaker) -> [PendingRequest]
+        work: @escaping @Sendable (RequestLabel, InFlightRecord?) -> [PendingRequest]
     ) -> PreparedLine {
         PreparedLine(
             prompt: choice.prompt, lengths: lengths, isCovered: choice.question.encoder.isCovered,
@@ -57,16 +77,16 @@ struct ChooseTask: LineTask {
     private func thinking(
         _ reasoning: Reasoning, before texts: [String], _ question: EncodedPrompt
     ) throws -> PreparedLine {
-        guard let reasonings = question.encoder.text.reasonings else {
+        let maker = question.encoder.maker
+        guard let reasonings = maker.text.reasonings else {
             preconditionFailure("who thinks has a tokenizer")
         }
         let tree = try Self.tree(
-            texts.map { reasonings.encode(answer: $0) }, of: texts,
-            ends: question.encoder.limits.endOfSequence)
+            texts.map { reasonings.encode(answer: $0) }, of: texts, ends: maker.limits.endOfSequence)
         let maxTokens = question.maxTokens
         let plan = try reasoning.formed(reasonings.gap, maxTokens: maxTokens, least: tree.depth)
         let choice = Choice(question: question, prompt: question.tokens, texts: texts, tree: tree)
-        return line(choice, lengths: [(choice.prompt.count, maxTokens)]) { label, saved, maker in
+        return line(choice, lengths: [(choice.prompt.count, maxTokens)]) { label, saved in
             let settings = question.settings
             let kind = Sampling(
                 maxTokens: maxTokens - tree.depth, sampling: SamplingParameters(settings),
@@ -75,7 +95,7 @@ struct ChooseTask: LineTask {
                     seed: question.seed &+ label.redo, id: label.streamID, sample: label.streamSample,
                     attempt: 0),
                 endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream())
-            let owner = ReasoningPart(label: label, choice: choice, use: reasoning.use, maker: maker)
+            let owner = ReasoningPart(label: label, choice: choice, use: reasoning.use)
             let asked = settings.content(of: .generate)
             return [.request(maker.request(choice.prompt, kind, asked: asked, saved: saved, for: owner))]
         }
@@ -174,14 +194,14 @@ private struct Choice: Sendable {
 
     /// - Parameter reasoning: the model's reasoning, and its use in the result.
     func request(
-        _ label: RequestLabel, after reasoning: (SamplingDecoding, Reasoning.Use)?, _ maker: RequestMaker
+        _ label: RequestLabel, after reasoning: (SamplingDecoding, Reasoning.Use)?
     ) -> OwnedRequest {
         let owner = ChoicePart(
             label: label, texts: texts, tree: tree, promptTokens: question.tokens.count,
             seed: question.seed &+ label.redo, temperature: question.settings.temperature ?? 0,
             keepsTokens: question.keepsTokens, reasoning: reasoning)
         let asked = question.settings.content(of: .choose)
-        return maker.request(
+        return question.encoder.maker.request(
             prompt + (reasoning?.0.sampled ?? []), tree, asked: asked, for: owner)
     }
 }
@@ -279,15 +299,12 @@ private struct ReasoningPart: RequestOwner {
     var label: RequestLabel
     let choice: Choice
     let use: Reasoning.Use
-    let maker: RequestMaker
 
     /// The choice follows.
-    var mayComeAgain: Bool { true }
+    var isCertain: Bool { false }
 
     func outcome(of ended: EndedRequest) -> RequestOutcome {
-        .more([
-            .request(choice.request(label, after: (ended.decoding.of(SamplingDecoding.self), use), maker))
-        ])
+        .more([.request(choice.request(label, after: (ended.decoding.of(SamplingDecoding.self), use)))])
     }
 }
 
