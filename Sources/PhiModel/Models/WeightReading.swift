@@ -26,7 +26,8 @@ package protocol WeightReading {
     mutating func layerNorm(
         _ path: String, _ count: Int, _ epsilon: Double, times factor: Float
     ) throws -> Operations.Norm
-    mutating func mixer(_ tensors: any MixerTensors) throws -> Operations.Mixer
+    /// A mixer, which only the CPU has.
+    mutating func mixer(_ make: (inout WeightReader) throws -> any RowMixer) throws -> Operations.Mixer
     /// A layer's experts, all of one shape, and what chooses between them.
     mutating func experts(_ tensors: ExpertTensors) throws -> Operations.Experts
 }
@@ -46,9 +47,6 @@ extension WeightReading {
         try layerNorm(path, count, epsilon, times: 1)
     }
 }
-
-/// Names and sizes of a mixer's tensors. Engines that have it make it of them.
-package protocol MixerTensors {}
 
 /// The logit of a token that is never to be chosen, where a model says so.
 let hiddenLogit: Float = -1e30
