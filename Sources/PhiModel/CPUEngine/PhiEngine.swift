@@ -66,9 +66,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         let model = try Architectures.read(folder: folder)
         shape = model.shape
         kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
-        let adapter = try options.adapter.map { try Adapter(folder: $0) }
-        let checkpoint = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
-        let store = try adapter?.applied(to: checkpoint) ?? checkpoint
+        let store = try TensorStore(model, in: folder, adapter: options.adapter)
         let threads = options.threads ?? Processors.count
         // Before anything large is read.
         let budget = try MemoryCheck(
@@ -91,11 +89,9 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
             slots: cache.slots)
         pool = ComputePool(threads: threads)
         self.threads = pool.threads
-        var reader = WeightReader(
-            store, quantization: shape.quantization, adapter: adapter, pool: pool,
-            expands: options.expandsWeights)
+        var reader = WeightReader(store, pool: pool, expands: options.expandsWeights)
         network = try model.network(&reader)
-        try adapter?.checkUse(of: reader.adapted)
+        try store.adapter?.checkUse(of: reader.adapted)
         let weights = try PackedWeights(reader.plan, from: store, cache: options.cache, pool: pool)
         weightBytes = try reader.multiplied.reduce(0) { try $0 + weights[$1].bytes }
         cacheFault = weights.cacheFault

@@ -43,8 +43,6 @@ package struct WeightReader: WeightReading {
     package typealias Operations = RowOps
 
     let store: TensorStore
-    let quantization: QuantizationConfiguration?
-    private let adapter: Adapter?
     private let pool: ComputePool?
     /// Paths of the layers that the adapter changes.
     private(set) var adapted: Set<String> = []
@@ -65,15 +63,9 @@ package struct WeightReader: WeightReading {
     /// - Parameters:
     ///   - pool: works out what the adapter needs of the weights.
     ///   - expands: whether quantized matrices become floats.
-    init(
-        _ store: TensorStore, quantization: QuantizationConfiguration?, adapter: Adapter? = nil,
-        pool: ComputePool? = nil, expands: Bool = false
-    ) {
+    init(_ store: TensorStore, pool: ComputePool? = nil, expands: Bool = false) {
         plan = WeightPlan(expands: expands)
-        self.store = store
-        self.quantization = quantization
-        self.adapter = adapter
-        self.pool = pool
+        (self.store, self.pool) = (store, pool)
     }
 
     package mutating func embedding(_ path: String, _ rows: Int, _ columns: Int) throws -> Linear {
@@ -86,7 +78,7 @@ package struct WeightReader: WeightReading {
     ) throws -> Linear {
         let place = try place(path, rows, columns, hasBias: hasBias, order: order)
         multiplied.insert(place)
-        let part = order == nil ? try adapter?.layer(path, of: plan.matrices[place].tensors, pool) : nil
+        let part = order == nil ? try store.adapter?.layer(path, of: plan.matrices[place].tensors, pool) : nil
         if part != nil { adapted.insert(path) }
         let bias = hasBias ? try vector(path + ".bias", rows) : nil
         return Linear(
@@ -95,12 +87,9 @@ package struct WeightReader: WeightReading {
             adapter: part)
     }
 
-    package mutating func mixer(_ tensors: any MixerTensors) throws -> any RowMixer {
-        guard let tensors = tensors as? any RowMixerTensors else {
-            preconditionFailure("the CPU has all mixers")
-        }
-        return try tensors.mixer(&self)
-    }
+    package mutating func mixer(
+        _ make: (inout WeightReader) throws -> any RowMixer
+    ) throws -> any RowMixer { try make(&self) }
 
     /// Returns the memory of this type that a model's mixers share.
     mutating func shared<Memory: AnyObject>(_ make: @autoclosure () -> Memory) -> Memory {
@@ -114,8 +103,7 @@ package struct WeightReader: WeightReading {
         -> LinearTensors
     {
         names.insert(path + ".weight")
-        return try store.linear(
-            path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias)
+        return try store.linear(path, rows: rows, columns: columns, hasBias: hasBias)
     }
 
     /// An adapter can't change experts.
@@ -144,8 +132,7 @@ package struct WeightReader: WeightReading {
             places = try paths.map { try place($0, rows, columns, hasBias: false) }
         case .stacked(let path):
             names.insert(path + ".weight")
-            let parts = try store.linears(
-                path, stack: [count], rows: rows, columns: columns, quantization: quantization)
+            let parts = try store.linears(path, stack: [count], rows: rows, columns: columns)
             let own = parts.indices.map { "\(path)[\($0)]" }
             stacks[path] = own
             places = zip(own, parts).map { plan.add($0, $1) }
@@ -191,9 +178,6 @@ package struct WeightReader: WeightReading {
     ) throws -> Int {
         names.insert(path + ".weight")
         return plan.add(
-            path,
-            try store.linear(
-                path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias),
-            order: order)
+            path, try store.linear(path, rows: rows, columns: columns, hasBias: hasBias), order: order)
     }
 }

@@ -30,8 +30,8 @@ package enum ModelCheck {
                 return
             }
             let model = try Architectures.read(folder: folder)
-            let store = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
-            var reader = WeightReader(store, quantization: model.shape.quantization)
+            let store = try TensorStore(model, in: folder)
+            var reader = WeightReader(store)
             _ = try model.network(&reader)
             if readsWeights { faults += try notFinite(store, threads, progress) }
         }

@@ -37,8 +37,8 @@ package struct ModelInspection: Sendable {
     /// - Throws: `UserError` naming the file, tensor or key at fault.
     package init(folder: String, threads: Int = Processors.count) throws {
         let model = try Architectures.read(folder: folder)
-        let store = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
-        var reader = WeightReader(store, quantization: model.shape.quantization)
+        let store = try TensorStore(model, in: folder)
+        var reader = WeightReader(store)
         _ = try model.network(&reader)
         modelType = type(of: model).modelType
         models = type(of: model).models
@@ -48,18 +48,12 @@ package struct ModelInspection: Sendable {
             let tensor = try store.tensor(name)
             return sum + (tensor.type.isWeightFloat ? tensor.count : 0)
         }
-        for case .quantized(let router) in reader.routers.values { count += router.rows * router.columns }
-        matrices = reader.plan.matrices.map { matrix in
-            switch matrix.tensors {
-            case .quantized(let q):
-                count += q.rows * q.columns
-                return Matrix(
-                    path: matrix.name,
-                    quantization: QuantizationParameters(groupSize: q.groupSize, bits: q.bits),
-                    floats: q.scales.type)
-            case .plain(let tensor, _, _):
-                return Matrix(path: matrix.name, quantization: nil, floats: tensor.type)
-            }
+        let all = reader.plan.matrices.map(\.tensors) + reader.routers.values
+        for matrix in all where matrix.quantization != nil { count += matrix.rows * matrix.columns }
+        matrices = reader.plan.matrices.map {
+            Matrix(
+                path: $0.name, quantization: $0.tensors.quantization?.parameters,
+                floats: $0.tensors.floats[0].type)
         }
         parameterCount = count
         byteCount = store.byteCount

@@ -51,19 +51,16 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
         if model.shape.layers.contains(where: { $0.stateWidth > 0 }) {
             throw Self.refusal(type(of: model), folder)
         }
-        let adapter = try options.adapter.map { try Adapter(folder: $0) }
-        let checkpoint = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
-        let store = try adapter?.applied(to: checkpoint) ?? checkpoint
+        let store = try TensorStore(model, in: folder, adapter: options.adapter)
         let memory = try MemoryCheck(mlx: model, store, inFloat32: inFloat32)
         let budget = try memory.budget(asked: options.kvBudget)
         codec = try TextCodec(folder: folder)
         let shape = model.shape
         (network, rotary, cache) = try mlx.use {
             let others = mlx.memory.active
-            var reader = MLXWeightReader(
-                mlx, store, quantization: shape.quantization, adapter: adapter, inFloat32: inFloat32)
+            var reader = MLXWeightReader(mlx, store, inFloat32: inFloat32)
             let network = try model.network(&reader)
-            try adapter?.checkUse(of: reader.adapted)
+            try store.adapter?.checkUse(of: reader.adapted)
             let element = reader.element ?? .f16
             let rotary = MLXRotary(
                 mlx, shape.rope, headDimension: shape.attention.headDimension, element: element)

@@ -7,23 +7,14 @@ struct MLXWeightReader: WeightReading {
 
     let mlx: MLXLibrary
     private let store: TensorStore
-    private let quantization: QuantizationConfiguration?
-    private let adapter: Adapter?
     private let inFloat32: Bool
     /// Paths of the layers that the adapter changes.
     private(set) var adapted: Set<String> = []
     /// Type of the hidden rows: the embedding's.
     private(set) var element: MLXArray.Element?
 
-    init(
-        _ mlx: MLXLibrary, _ store: TensorStore, quantization: QuantizationConfiguration?, adapter: Adapter?,
-        inFloat32: Bool
-    ) {
-        self.mlx = mlx
-        self.store = store
-        self.quantization = quantization
-        self.adapter = adapter
-        self.inFloat32 = inFloat32
+    init(_ mlx: MLXLibrary, _ store: TensorStore, inFloat32: Bool) {
+        (self.mlx, self.store, self.inFloat32) = (mlx, store, inFloat32)
     }
 
     func contains(_ name: String) -> Bool { store.contains(name) }
@@ -46,14 +37,13 @@ struct MLXWeightReader: WeightReading {
             try mlx.evaluate(linear.matrix.arrays + (linear.bias.map { [$0] } ?? []))
             return linear
         }
-        if let part = try adapter?.factors(path, rows: rows, columns: columns) {
+        if let part = try store.adapter?.factors(path, rows: rows, columns: columns) {
             adapted.insert(path)
             linear.adapter = (
                 a: .values(mlx, part.a, .f32, [part.rank, columns]),
                 b: .values(mlx, part.b.map { part.scale * $0 }, .f32, [rows, part.rank])
             )
-            let weights = try store.linear(
-                path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias)
+            let weights = try store.linear(path, rows: rows, columns: columns, hasBias: hasBias)
             linear.rowScales = try part.rowScales(of: weights, ComputePool(threads: Processors.count))
                 .map { .values(mlx, $0, .f32, [rows]) }
         }
@@ -80,7 +70,7 @@ struct MLXWeightReader: WeightReading {
             bias: scaled(try vector(path + ".bias", count)), epsilon: Float(epsilon))
     }
 
-    func mixer(_ tensors: any MixerTensors) throws -> Never {
+    func mixer(_ make: (inout WeightReader) throws -> any RowMixer) throws -> Never {
         preconditionFailure("models with mixers are refused before")
     }
 
@@ -90,9 +80,7 @@ struct MLXWeightReader: WeightReading {
         func stack(_ place: ExpertTensors.Destination, _ rows: Int, _ columns: Int) throws -> MLXMatrix {
             switch place {
             case .stacked(let path):
-                let parts = try store.linears(
-                    path, stack: [tensors.count], rows: rows, columns: columns,
-                    quantization: quantization)
+                let parts = try store.linears(path, stack: [tensors.count], rows: rows, columns: columns)
                 return try self.stack(parts.map(matrix), path)
             case .apart(let paths, _):
                 return try self.stack(paths.map { try matrix($0, rows, columns) }, paths[0])
@@ -108,8 +96,7 @@ struct MLXWeightReader: WeightReading {
     private func matrix(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool = false) throws
         -> MLXMatrix
     {
-        try matrix(
-            store.linear(path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias))
+        try matrix(store.linear(path, rows: rows, columns: columns, hasBias: hasBias))
     }
 
     private func vector(_ name: String, _ count: Int) throws -> MLXArray {
@@ -129,15 +116,13 @@ struct MLXWeightReader: WeightReading {
     }
 
     private func matrix(_ tensors: LinearTensors) throws -> MLXMatrix {
-        switch tensors {
-        case .plain(let weight, _, _): MLXMatrix(weight: try array(weight, isFloat: true))
-        case .quantized(let q):
-            MLXMatrix(
-                weight: try array(q.weight, isFloat: false),
-                quantization: .init(
-                    scales: try array(q.scales, isFloat: true), biases: try array(q.biases, isFloat: true),
-                    group: q.groupSize, bits: q.bits))
-        }
+        MLXMatrix(
+            weight: try array(tensors.weight, isFloat: tensors.quantization == nil),
+            quantization: try tensors.quantization.map {
+                .init(
+                    scales: try array($0.scales, isFloat: true), biases: try array($0.biases, isFloat: true),
+                    group: $0.parameters.groupSize, bits: $0.parameters.bits)
+            })
     }
 
     private func array(_ tensor: TensorView, isFloat: Bool) throws -> MLXArray {

@@ -1,40 +1,24 @@
 import OperatingSystem
 
-/// A matrix in MLX's affine quantization: value = scale * q + bias, by groups of columns.
-package struct QuantizedMatrix: Sendable {
+/// The weights [rows, columns] of a linear layer or an embedding, as the checkpoint has them.
+package struct LinearTensors: Sendable {
+    /// MLX's affine quantization: value = scale * q + bias, by groups of columns.
+    package struct Quantization: Sendable {
+        package let parameters: QuantizationParameters
+        /// F16, BF16 or F32 `[rows, columns / groupSize]`, both of one type.
+        package let scales, biases: TensorView
+    }
+
     package let rows: Int
     package let columns: Int
-    /// 2, 3, 4, 5, 6 or 8.
-    package let bits: Int
-    /// 32, 64 or 128 columns.
-    package let groupSize: Int
-    /// U32 `[rows, columns * bits / 32]`: each row one little-endian bit stream, first column lowest.
+    /// F16, BF16 or F32 `[rows, columns]`; quantized, U32 `[rows, columns * bits / 32]`: each row one little-endian bit
+    /// stream, first column lowest.
     package let weight: TensorView
-    /// F16, BF16 or F32 `[rows, columns / groupSize]`.
-    package let scales: TensorView
-    /// They have the type and shape of `scales`.
-    package let biases: TensorView
-}
+    /// Nil of floats.
+    package let quantization: Quantization?
 
-/// The weights of a linear layer or an embedding, as the checkpoint has them.
-package enum LinearTensors: Sendable {
-    case quantized(QuantizedMatrix)
-    /// F16, BF16 or F32 `[rows, columns]`.
-    case plain(TensorView, rows: Int, columns: Int)
-
-    package var rows: Int {
-        switch self {
-        case .quantized(let matrix): matrix.rows
-        case .plain(_, let rows, _): rows
-        }
-    }
-
-    package var columns: Int {
-        switch self {
-        case .quantized(let matrix): matrix.columns
-        case .plain(_, _, let columns): columns
-        }
-    }
+    /// The tensors of floats: scales and biases, or the weight.
+    var floats: [TensorView] { quantization.map { [$0.scales, $0.biases] } ?? [weight] }
 }
 
 extension TensorStore {
@@ -42,18 +26,15 @@ extension TensorStore {
     /// It is quantized exactly if it has scales.
     /// - Throws: `UserError` naming the tensor, what was found and what is expected.
     package func linear(
-        _ path: String, rows: Int, columns: Int, quantization: QuantizationConfiguration?,
-        hasBias: Bool = false
+        _ path: String, rows: Int, columns: Int, hasBias: Bool = false
     ) throws -> LinearTensors {
-        try linears(
-            path, stack: [], rows: rows, columns: columns, quantization: quantization, hasBias: hasBias)[0]
+        try linears(path, stack: [], rows: rows, columns: columns, hasBias: hasBias)[0]
     }
 
     /// The layers at `path`: one, or a stack of so many, whose tensors have one dimension more, the first.
     /// - Throws: as `linear`.
     package func linears(
-        _ path: String, stack: [Int], rows: Int, columns: Int, quantization: QuantizationConfiguration?,
-        hasBias: Bool = false
+        _ path: String, stack: [Int], rows: Int, columns: Int, hasBias: Bool = false
     ) throws -> [LinearTensors] {
         let size = stack.map { "\($0) x " }.joined() + "\(rows) x \(columns)"
         if !hasBias, contains(path + ".bias") {
@@ -69,9 +50,11 @@ extension TensorStore {
                         + "a layer that is not quantized must be F16, BF16 or F32.")
             }
             try weight.expect(shape: stack + [rows, columns])
-            return weight.layers(stack).map { .plain($0, rows: rows, columns: columns) }
+            return weight.layers(stack).map {
+                LinearTensors(rows: rows, columns: columns, weight: $0, quantization: nil)
+            }
         }
-        let parameters = try layerParameters(path, quantization: quantization)
+        let parameters = try layerParameters(path)
         let (bits, groupSize) = (parameters.bits, parameters.groupSize)
         let described = "\(bits) bits in groups of \(groupSize)"
         guard columns % groupSize == 0, columns * bits % 32 == 0 else {
@@ -94,10 +77,9 @@ extension TensorStore {
                 shape: stack + [rows, columns / groupSize], because: " (\(size), \(described))")
         }
         return zip(weight.layers(stack), zip(scales.layers(stack), biases.layers(stack))).map {
-            .quantized(
-                QuantizedMatrix(
-                    rows: rows, columns: columns, bits: bits, groupSize: groupSize,
-                    weight: $0, scales: $1.0, biases: $1.1))
+            LinearTensors(
+                rows: rows, columns: columns, weight: $0,
+                quantization: .init(parameters: parameters, scales: $1.0, biases: $1.1))
         }
     }
 
@@ -109,9 +91,7 @@ extension TensorStore {
         return tensor
     }
 
-    private func layerParameters(
-        _ path: String, quantization: QuantizationConfiguration?
-    ) throws -> QuantizationParameters {
+    private func layerParameters(_ path: String) throws -> QuantizationParameters {
         let config = Paths.join(folder, "config.json")
         guard let quantization else {
             throw UserError(

@@ -11,8 +11,10 @@ package struct TensorStore: Sendable {
     package let folder: String
     /// The open files, by name within the folder, in order of name.
     package private(set) var files: [(name: String, file: SafetensorsFile)]
-    /// The folder of an adapter some of whose tensors stand for the checkpoint's; nil without one.
-    private(set) var adapter: String?
+    /// Quantization of its layers; nil if none is quantized.
+    var quantization: QuantizationConfiguration?
+    /// Adapter whose whole tensors stand for the checkpoint's; nil without one.
+    private(set) var adapter: Adapter?
     /// The first file that the index names and that is not there; nil for none.
     let absentFile: String?
     /// Tensors of the files that the model does not read, and that count as if they were not there.
@@ -39,6 +41,16 @@ package struct TensorStore: Sendable {
         let all = try Self.byName(files)
         tensors = all.filter { !isUnread($0.key) }
         unread = all.values.filter { isUnread($0.name) }
+    }
+
+    /// Opens a model's checkpoint.
+    /// - Parameter adapter: the folder of an adapter, whose whole tensors take the place of the model's.
+    /// - Throws: as above; `UserError` naming a tensor of the adapter that the model lacks.
+    init(_ model: any Architecture, in folder: String, adapter: String? = nil) throws {
+        let adapter = try adapter.map { try Adapter(folder: $0) }
+        try self.init(folder: folder, without: type(of: model).leavesUnread)
+        quantization = model.shape.quantization
+        if let adapter { try use(adapter) }
     }
 
     /// Returns the names of the files that a folder's index names, sorted; nil if it has no index.
@@ -69,21 +81,21 @@ package struct TensorStore: Sendable {
         return Set(files).sorted()
     }
 
-    /// The same with some tensors of an adapter's file in the place of those with these names. A matrix that was
-    /// quantized is not any more.
-    func replacing(_ others: [String: TensorView], by file: SafetensorsFile, of adapter: String)
-        -> TensorStore
-    {
-        var store = self
-        for (name, tensor) in others {
-            store.tensors[name] = TensorView(
-                name: name, type: tensor.type, shape: tensor.shape, range: tensor.range, file: tensor.file)
-            guard name.hasSuffix(".weight") else { continue }
-            for end in ["scales", "biases"] { store.tensors[name.dropLast(6) + end] = nil }
+    /// Puts an adapter's whole tensors in place. A matrix that was quantized is not any more.
+    private mutating func use(_ adapter: Adapter) throws {
+        self.adapter = adapter
+        let path = adapter.file.file.path
+        if let name = adapter.saved.keys.filter({ !contains($0) }).min() {
+            throw UserError(
+                .unsupported, at: path, "has a tensor for \"\(name)\", which the model lacks.")
         }
-        store.files.append((name: "adapter " + Paths.name(of: file.file.path), file: file))
-        store.adapter = adapter
-        return store
+        for (name, tensor) in adapter.saved {
+            tensors[name] = tensor
+            tensors[name]?.name = name
+            guard name.hasSuffix(".weight") else { continue }
+            for end in ["scales", "biases"] { tensors[name.dropLast(6) + end] = nil }
+        }
+        if !adapter.saved.isEmpty { files.append(("adapter " + Paths.name(of: path), adapter.file)) }
     }
 
     /// Notes on these files for a person.

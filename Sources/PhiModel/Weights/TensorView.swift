@@ -37,7 +37,7 @@ package enum TensorType: Sendable, Hashable, CustomStringConvertible {
 
 /// One tensor of a checkpoint: row-major, little-endian, read in place from the mapped file that it keeps open.
 package struct TensorView: Sendable {
-    package let name: String
+    package var name: String
     package let type: TensorType
     package let shape: [Int]
     /// Range of the tensor's bytes in `file`.

@@ -89,7 +89,7 @@ struct ConvertPhi2Tests {
         try convert(gguf)
         let config = try #require(try Architectures.read(folder: output) as? Phi2)
         #expect(config.shape.rope.dimension == 6 && Float(config.normEpsilon) == 1e-5)
-        let store = try TensorStore(folder: output)
+        let store = try TensorStore(config, in: output)
         for (name, values) in expected {
             guard values.count > 1 else {
                 #expect(try store.floats(name, shape: [values[0].count]).floats() == values[0], "\(name)")
@@ -97,8 +97,7 @@ struct ConvertPhi2Tests {
             }
             let path = String(name.dropLast(".weight".count))
             let linear = try store.linear(
-                path, rows: values.count, columns: values[0].count, quantization: config.shape.quantization,
-                hasBias: true)
+                path, rows: values.count, columns: values[0].count, hasBias: true)
             #expect(try TestDequantizer.values(linear) == values, "\(name)")
         }
         let names = store.names.filter { !$0.hasSuffix(".scales") && !$0.hasSuffix(".biases") }

@@ -109,10 +109,8 @@ struct ConvertPhiMoETests {
                 Array(matrix.bytes.joined())
             ))
         _ = try convert(gguf)
-        let model = try Architectures.read(folder: output)
-        let experts = try TensorStore(folder: output).linears(
-            "model.layers.1.block_sparse_moe.switch_mlp.up_proj", stack: [4], rows: 96, columns: 64,
-            quantization: model.shape.quantization)
+        let experts = try TensorStore(Architectures.read(folder: output), in: output).linears(
+            "model.layers.1.block_sparse_moe.switch_mlp.up_proj", stack: [4], rows: 96, columns: 64)
         #expect(try experts.flatMap { try TestDequantizer.values($0) } == matrix.values)
         #expect(try logits(output) != logits(source))
     }

@@ -21,15 +21,13 @@ struct ConvertRoundTripTests {
     /// Every value of the converted folder equals that of the GGUF file.
     private func check(_ model: TestModel) throws -> (Phi3, TensorStore) {
         let config = try #require(try Architectures.read(folder: output) as? Phi3)
-        let store = try TensorStore(folder: output)
+        let store = try TensorStore(config, in: output)
         for (path, expected) in model.expected {
             if expected.count == 1 {
                 #expect(
                     try store.floats(path + ".weight", shape: [expected[0].count]).floats() == expected[0])
             } else {
-                let linear = try store.linear(
-                    path, rows: expected.count, columns: expected[0].count,
-                    quantization: config.shape.quantization)
+                let linear = try store.linear(path, rows: expected.count, columns: expected[0].count)
                 #expect(try TestDequantizer.values(linear) == expected, "\(path)")
             }
         }

@@ -149,25 +149,23 @@ struct TestMatrix {
 /// What a converted (or any MLX) layer stands for, value by value.
 enum TestDequantizer {
     static func values(_ linear: LinearTensors) throws -> [[Float]] {
-        switch linear {
-        case .plain(let view, let rows, let columns):
-            let all = try view.floats()
+        let (rows, columns) = (linear.rows, linear.columns)
+        guard let quantization = linear.quantization else {
+            let all = try linear.weight.floats()
             return (0..<rows).map { Array(all[($0 * columns)..<(($0 + 1) * columns)]) }
-        case .quantized(let matrix):
-            let (scales, biases) = (try matrix.scales.floats(), try matrix.biases.floats())
-            let groups = matrix.columns / matrix.groupSize
-            let bytes = matrix.weight.withBytes { Array($0) }
-            let rowBits = matrix.columns * matrix.bits
-            return (0..<matrix.rows).map { row in
-                (0..<matrix.columns).map { column in
-                    var code = 0
-                    for bit in 0..<matrix.bits {
-                        let place = row * rowBits + column * matrix.bits + bit
-                        code |= Int(bytes[place / 8] >> UInt8(place % 8) & 1) << bit
-                    }
-                    let group = row * groups + column / matrix.groupSize
-                    return scales[group] * Float(code) + biases[group]
+        }
+        let (scales, biases) = (try quantization.scales.floats(), try quantization.biases.floats())
+        let (size, bits) = (quantization.parameters.groupSize, quantization.parameters.bits)
+        let bytes = linear.weight.withBytes { Array($0) }
+        return (0..<rows).map { row in
+            (0..<columns).map { column in
+                var code = 0
+                for bit in 0..<bits {
+                    let place = (row * columns + column) * bits + bit
+                    code |= Int(bytes[place / 8] >> UInt8(place % 8) & 1) << bit
                 }
+                let group = row * (columns / size) + column / size
+                return scales[group] * Float(code) + biases[group]
             }
         }
     }

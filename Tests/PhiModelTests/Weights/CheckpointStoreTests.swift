@@ -115,54 +115,44 @@ struct CheckpointStoreTests {
     private func layer(
         weight: TestTensor? = TestTensor(zeros: "l.weight", "U32", [2, 8]),
         scales: TestTensor? = TestTensor(zeros: "l.scales", "F16", [2, 2]),
-        biases: TestTensor? = TestTensor(zeros: "l.biases", "F16", [2, 2]), extra: TestTensor? = nil
+        biases: TestTensor? = TestTensor(zeros: "l.biases", "F16", [2, 2]), extra: TestTensor? = nil,
+        _ quantization: QuantizationConfiguration? = .init(standard: .init(groupSize: 32, bits: 4))
     ) throws -> TensorStore {
         let tensors = [weight, scales, biases, extra].compactMap { $0 }
         try scratch.write("model.safetensors", TestSafetensors.file(tensors))
-        return try TensorStore(folder: scratch.path)
+        var store = try TensorStore(folder: scratch.path)
+        store.quantization = quantization
+        return store
     }
 
-    private static let fourBits = QuantizationConfiguration(standard: .init(groupSize: 32, bits: 4))
-
-    private func fault(
-        _ store: TensorStore, _ quantization: QuantizationConfiguration? = fourBits
-    ) -> String {
-        let error = #expect(throws: UserError.self) {
-            try store.linear("l", rows: 2, columns: 64, quantization: quantization)
-        }
+    private func fault(_ store: TensorStore) -> String {
+        let error = #expect(throws: UserError.self) { try store.linear("l", rows: 2, columns: 64) }
         return error?.message ?? ""
     }
 
     @Test func aLayerIsQuantizedExactlyIfItHasScales() throws {
-        let linear = try layer().linear("l", rows: 2, columns: 64, quantization: Self.fourBits)
-        guard case .quantized(let matrix) = linear else {
-            Issue.record("not quantized")
-            return
-        }
-        #expect(matrix.bits == 4 && matrix.groupSize == 32 && matrix.rows == 2 && matrix.columns == 64)
+        let matrix = try layer().linear("l", rows: 2, columns: 64)
+        #expect(matrix.quantization?.parameters == .init(groupSize: 32, bits: 4))
+        #expect(matrix.rows == 2 && matrix.columns == 64)
         for type in ["F16", "BF16", "F32"] {
             let plain = try layer(
-                weight: TestTensor(zeros: "l.weight", type, [2, 64]), scales: nil, biases: nil)
-            guard
-                case .plain(let view, 2, 64) = try plain.linear("l", rows: 2, columns: 64, quantization: nil)
-            else {
-                Issue.record("not plain")
-                continue
-            }
-            #expect(view.type.description == type)
+                weight: TestTensor(zeros: "l.weight", type, [2, 64]), scales: nil, biases: nil, nil)
+            let matrix = try plain.linear("l", rows: 2, columns: 64)
+            #expect(matrix.quantization == nil && matrix.weight.type.description == type)
         }
     }
 
     @Test(arguments: [2, 3, 4, 5, 6, 8], [32, 64])
     func everyWidthHasItsShape(bits: Int, group: Int) throws {
+        // Through an override, the standard being another.
         let store = try layer(
             weight: TestTensor(zeros: "l.weight", "U32", [2, 64 * bits / 32]),
             scales: TestTensor(zeros: "l.scales", "BF16", [2, 64 / group]),
-            biases: TestTensor(zeros: "l.biases", "BF16", [2, 64 / group]))
-        // Through an override, the standard being another.
-        let quantization = QuantizationConfiguration(
-            standard: .init(groupSize: 128, bits: 4), overrides: ["l": .init(groupSize: group, bits: bits)])
-        #expect(try store.linear("l", rows: 2, columns: 64, quantization: quantization).columns == 64)
+            biases: TestTensor(zeros: "l.biases", "BF16", [2, 64 / group]),
+            .init(
+                standard: .init(groupSize: 128, bits: 4),
+                overrides: ["l": .init(groupSize: group, bits: bits)]))
+        #expect(try store.linear("l", rows: 2, columns: 64).columns == 64)
     }
 
     @Test func aLayerOfWrongShapeIsExplained() throws {
@@ -193,11 +183,11 @@ struct CheckpointStoreTests {
     }
 
     @Test func layerAndConfigurationMustAgree() throws {
-        #expect(fault(try layer(), nil).contains("has no \"quantization\""))
+        #expect(fault(try layer(nil)).contains("has no \"quantization\""))
         let off = QuantizationConfiguration(standard: .init(groupSize: 32, bits: 4), overrides: ["l": nil])
-        #expect(fault(try layer(), off).contains("is not quantized, but it has scales"))
+        #expect(fault(try layer(off)).contains("is not quantized, but it has scales"))
         let wide = QuantizationConfiguration(standard: .init(groupSize: 128, bits: 4))
-        #expect(fault(try layer(), wide).contains("groups of 128"))
+        #expect(fault(try layer(wide)).contains("groups of 128"))
     }
 
     @Test func vectorsAreChecked() throws {

@@ -65,10 +65,9 @@ struct ExpertWeightTests {
         (geometry.layers, geometry.hidden, geometry.group) = (2, 256, 32)
         try withTemporaryFolder { folder in
             try geometry.write(to: folder)
-            let (store, model) = (
-                try TensorStore(folder: folder.path), try Architectures.read(folder: folder.path)
-            )
-            var reader = WeightReader(store, quantization: model.shape.quantization)
+            let model = try Architectures.read(folder: folder.path)
+            let store = try TensorStore(model, in: folder.path)
+            var reader = WeightReader(store)
             _ = try model.network(&reader)
             // The plan has whole pages and no norms and biases.
             let planned = reader.plan.chunks.reduce(0) { $0 + $1.bytes.count }

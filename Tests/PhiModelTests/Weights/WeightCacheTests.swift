@@ -38,6 +38,19 @@ import Testing
             let names = (try? FileManager.default.contentsOfDirectory(atPath: weights.path)) ?? []
             return names.sorted().map { weights.appendingPathComponent($0) }
         }
+        /// The model's checkpoint, and a plan of matrices of its vocabulary's height.
+        func plan(_ names: String...) throws -> (TensorStore, WeightPlan) {
+            let model = try Architectures.read(folder: model.path)
+            let store = try TensorStore(model, in: self.model.path)
+            var plan = WeightPlan()
+            for name in names {
+                _ = plan.add(
+                    name,
+                    try store.linear(
+                        name, rows: model.shape.vocabularySize, columns: model.shape.hiddenSize))
+            }
+            return (store, plan)
+        }
         func inode(_ file: URL) throws -> UInt64 { try MappedFile(path: file.path).state.identity.inode }
     }
 
@@ -186,14 +199,7 @@ import Testing
 
     @Test func theFolderIsBounded() throws {
         try withPlace { place in
-            let shape = try Architectures.read(folder: place.model.path).shape
-            let store = try TensorStore(folder: place.model.path)
-            var plan = WeightPlan()
-            _ = plan.add(
-                "lm_head",
-                try store.linear(
-                    "lm_head", rows: shape.vocabularySize, columns: shape.hiddenSize,
-                    quantization: shape.quantization))
+            let (store, plan) = try place.plan("lm_head")
             try FileManager.default.createDirectory(at: place.weights, withIntermediateDirectories: true)
             func other(_ name: String, age: Double, _ start: [UInt8] = Self.mark) throws {
                 let path = place.weights.appendingPathComponent(name).path
@@ -281,16 +287,7 @@ import Testing
 
     @Test func weightsMovedBetweenStepsAreTheSame() throws {
         try withPlace { place in
-            let shape = try Architectures.read(folder: place.model.path).shape
-            let store = try TensorStore(folder: place.model.path)
-            var plan = WeightPlan()
-            for name in ["model.embed_tokens", "lm_head"] {
-                _ = plan.add(
-                    name,
-                    try store.linear(
-                        name, rows: shape.vocabularySize, columns: shape.hiddenSize,
-                        quantization: shape.quantization))
-            }
+            let (store, plan) = try place.plan("model.embed_tokens", "lm_head")
             // With several nodes threads take their shares of each matrix.
             #expect(plan.chunks.count == 2 && plan.passes(nodes: 1) == [0..<2])
             #expect(plan.passes(nodes: 2) == [0..<1, 1..<2])
@@ -343,14 +340,7 @@ import Testing
         var sums: [UInt64] = []
         for name in ["mixed-bits", "bits8-group32-bf16-tied", "bits3"] {
             try withPlace(name) { place in
-                let store = try TensorStore(folder: place.model.path)
-                let shape = try Architectures.read(folder: place.model.path).shape
-                var plan = WeightPlan()
-                _ = plan.add(
-                    "embedding",
-                    try store.linear(
-                        "model.embed_tokens", rows: shape.vocabularySize,
-                        columns: shape.hiddenSize, quantization: shape.quantization))
+                let (_, plan) = try place.plan("model.embed_tokens")
                 var bytes = [UInt8](repeating: 0, count: plan.count)
                 try bytes.withUnsafeMutableBufferPointer { bytes in
                     guard let base = bytes.baseAddress else { return }

@@ -9,8 +9,6 @@ struct QuantizeSource {
     let generation: JSONObject?
     let architecture: any Architecture
     let store: TensorStore
-    /// Adapter that is merged into the weights; nil for none.
-    let adapter: Adapter?
     /// Paths of the layers that the adapter changes.
     let adapted: Set<String>
     /// Its matrices as floats, and their way from tokens to logits.
@@ -27,7 +25,7 @@ struct QuantizeSource {
 
     /// - Parameter adapter: the folder of an adapter to merge into the weights.
     /// - Throws: `UserError` naming file, key or tensor.
-    init(folder: String, adapter adapterFolder: String? = nil, pool: ComputePool? = nil) throws {
+    init(folder: String, adapter: String? = nil, pool: ComputePool? = nil) throws {
         self.folder = folder
         let path = Paths.join(folder, "config.json")
         try Self.refuseOtherFormats(folder)
@@ -43,21 +41,19 @@ struct QuantizeSource {
             ? nil : try JSONFile.object(generationPath)
         architecture = try Architectures.read(folder: folder)
         let type = Swift.type(of: architecture)
-        let adapter = try adapterFolder.map { try Adapter(folder: $0) }
-        let checkpoint = try TensorStore(folder: folder, without: type.leavesUnread)
-        store = try adapter?.applied(to: checkpoint) ?? checkpoint
+        store = try TensorStore(architecture, in: folder, adapter: adapter)
         for name in store.names where name.hasSuffix(".scales") {
             throw try store.tensor(name).fault(
                 .unsupported, "is a quantized layer's. Take the original model, in BF16, F16 or F32.")
         }
-        var reader = WeightReader(store, quantization: nil, adapter: adapter, pool: pool)
+        var reader = WeightReader(store, pool: pool)
         // Looks for all tensors and checks their shapes.
         network = try architecture.network(&reader)
-        try adapter?.checkUse(of: reader.adapted)
-        (self.adapter, adapted) = (adapter, reader.adapted)
+        try store.adapter?.checkUse(of: reader.adapted)
+        adapted = reader.adapted
         var matrices: [String: [TensorView]] = [:]
         let all = reader.plan.matrices.map { ($0.name, $0.tensors) } + reader.routers.map { ($0, $1) }
-        for case (let name, .plain(let tensor, _, _)) in all { matrices[name] = [tensor] }
+        for (name, tensors) in all where tensors.quantization == nil { matrices[name] = [tensors.weight] }
         var names = reader.names
         for (stack, parts) in reader.stacks {
             matrices[stack] = parts.flatMap { matrices.removeValue(forKey: $0) ?? [] }

@@ -60,7 +60,7 @@ package enum Quantizer {
             tensor.bits = isMatrix ? tensor.parameters?.bits ?? 0 : nil
             tensor.columnWeights = (model.stacks[tensor.path] ?? [tensor.path]).map { weights?[$0] }
             if isAdapted {
-                tensor.factors = try model.adapter?.factors(
+                tensor.factors = try model.store.adapter?.factors(
                     tensor.path, rows: tensor.rows, columns: tensor.columns)
             }
             return tensor

@@ -11,9 +11,9 @@ package struct Adapter {
     private let configuration: AdapterConfiguration
     private var tensors: [String: TensorView] = [:]
     /// Tensors that replace the model's, by its names.
-    private var saved: [String: TensorView] = [:]
-    private let file: SafetensorsFile
-    private let weightsPath: String
+    private(set) var saved: [String: TensorView] = [:]
+    let file: SafetensorsFile
+    private var weightsPath: String { file.file.path }
 
     /// - Parameter folder: with adapter_config.json, and the weights of PEFT or of MLX.
     /// - Throws: `UserError` naming the file or key at fault.
@@ -39,9 +39,8 @@ package struct Adapter {
                 "has both adapter_model.safetensors and adapters.safetensors; keep the one that is meant.")
         }
         self.folder = folder
-        weightsPath = Paths.join(folder, format.weights)
         configuration = try AdapterConfiguration(folder: folder, format: format)
-        file = try SafetensorsFile(path: weightsPath)
+        file = try SafetensorsFile(path: Paths.join(folder, format.weights))
         for tensor in file.tensors {
             if format == .peft, let name = Self.savedName(tensor.name) {
                 saved[name] = tensor
@@ -64,17 +63,6 @@ package struct Adapter {
                 place..<(parts.dropFirst(place + 1).first == "default" ? place + 2 : place + 1))
         }
         return parts.joined(separator: ".")
-    }
-
-    /// Returns the model with this adapter's whole tensors in place of its own.
-    /// - Throws: `UserError` naming a tensor that the model lacks.
-    func applied(to store: TensorStore) throws -> TensorStore {
-        if let name = saved.keys.filter({ !store.contains($0) }).min() {
-            throw UserError(
-                .unsupported, at: weightsPath,
-                "has a tensor for \"\(name)\", which the model lacks.")
-        }
-        return saved.isEmpty ? store : store.replacing(saved, by: file, of: folder)
     }
 
     /// Returns the adapter's part of the linear layer at `path`; nil if it doesn't change it.

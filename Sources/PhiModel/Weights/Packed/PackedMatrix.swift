@@ -29,6 +29,28 @@ final class PackedMatrix: @unchecked Sendable {
         self.memory = memory
     }
 
+    /// The values as float32 in their own memory, outside the weight plan.
+    /// - Throws: `UserError` for a value that is not finite, or too little memory.
+    convenience init(floatsOf tensors: LinearTensors) throws {
+        // An allocation of an array can't fail, so room for values, scales, biases and packed form is checked first.
+        try Memory.require(3 * 4 * tensors.rows * tensors.columns, for: tensors.weight.file.path)
+        try self.init(floats: tensors.float32Values(), rows: tensors.rows, columns: tensors.columns)
+    }
+
+    /// - Parameter floats: [rows][columns]
+    /// - Throws: `UserError` of kind `resources`.
+    convenience init(floats: [Float], rows: Int, columns: Int) throws {
+        var layout = PhiMatrix(plain: rows, columns)
+        let memory = try PageMemory(count: layout.bytes)
+        let out = memory.base.assumingMemoryBound(to: UInt8.self)
+        floats.withUnsafeBytes {
+            phi_pack_plain(
+                &layout, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), out, 0, layout.blocks)
+        }
+        layout.data = UnsafePointer(out)
+        self.init(layout, memory: memory)
+    }
+
     /// Replaces the data by a copy.
     func move(to data: UnsafeRawPointer, memory: AnyObject) {
         matrix.data = data.assumingMemoryBound(to: UInt8.self)
@@ -37,11 +59,11 @@ final class PackedMatrix: @unchecked Sendable {
 }
 
 extension PhiMatrix {
-    /// Layout of plain floats, without data.
-    init(plain rows: Int, _ columns: Int, _ type: TensorType = .f32) {
+    /// Layout of float32 values, without data.
+    init(plain rows: Int, _ columns: Int) {
         self.init(
             data: nil, rows: UInt32(rows), columns: UInt32(columns), group: 0, kind: UInt32(PHI_PLAIN),
-            float_type: type.kernelType)
+            float_type: UInt32(PHI_F32))
     }
 
     /// Blocks of 16 rows.
@@ -55,20 +77,15 @@ extension PhiMatrix {
 extension LinearTensors {
     /// Shape of the packed form, without its data.
     var layout: PhiMatrix {
-        switch self {
-        case .quantized(let q):
-            PhiMatrix(
-                data: nil, rows: UInt32(q.rows), columns: UInt32(q.columns), group: UInt32(q.groupSize),
-                kind: UInt32(q.bits <= 4 ? PHI_INT4 : PHI_INT8), float_type: q.scales.type.kernelType)
-        case .plain(let weight, let rows, let columns): PhiMatrix(plain: rows, columns, weight.type)
-        }
+        let kind = quantization.map { $0.parameters.bits <= 4 ? PHI_INT4 : PHI_INT8 } ?? PHI_PLAIN
+        return PhiMatrix(
+            data: nil, rows: UInt32(rows), columns: UInt32(columns),
+            group: UInt32(quantization?.parameters.groupSize ?? 0), kind: UInt32(kind),
+            float_type: floats[0].type.kernelType)
     }
 
     /// The same with floats in place of quantized values.
-    var floatLayout: PhiMatrix {
-        guard case .quantized = self else { return layout }
-        return PhiMatrix(plain: rows, columns)
-    }
+    var floatLayout: PhiMatrix { quantization == nil ? layout : PhiMatrix(plain: rows, columns) }
 
     /// Packs blocks of 16 rows into `out`, which holds these blocks alone, and drops the checkpoint's pages from
     /// memory, so that it never holds a model twice.
@@ -81,29 +98,25 @@ extension LinearTensors {
         part.rows = UInt32(last - first)
         // The addresses below hold only as long as the mapped files.
         defer { withExtendedLifetime(self) {} }
-        switch self {
-        case .quantized(let q):
-            for tensor in [q.scales, q.biases] { try tensor.checkFinite(rows: first..<last, of: rows) }
-            let sources = [q.weight, q.scales, q.biases].map { $0.bytes(ofRows: first..<last, of: rows) }
-            if layout.kind == UInt32(PHI_PLAIN) {
-                let values = Buffer<Float>()
-                try values.reserve((last - first) * columns)
-                for row in first..<last { read(row, into: values.pointer + (row - first) * columns) }
-                values.pointer.withMemoryRebound(to: UInt8.self, capacity: (last - first) * columns * 4) {
-                    phi_pack_plain(&part, $0, out, 0, blocks.count)
-                }
-            } else {
-                phi_pack(
-                    &part, sources[0].start, UInt32(q.bits), sources[1].start, sources[2].start, out, 0,
-                    blocks.count)
-            }
-            sources.forEach(Memory.dropPages)
-        case .plain(let weight, _, _):
-            try weight.checkFinite(rows: first..<last, of: rows)
-            let source = weight.bytes(ofRows: first..<last, of: rows)
-            phi_pack_plain(&part, source.start, out, 0, blocks.count)
-            Memory.dropPages(source)
+        for tensor in floats { try tensor.checkFinite(rows: first..<last, of: rows) }
+        let sources = (quantization == nil ? floats : [weight] + floats).map {
+            $0.bytes(ofRows: first..<last, of: rows)
         }
+        if let bits = quantization?.parameters.bits, layout.kind != UInt32(PHI_PLAIN) {
+            phi_pack(
+                &part, sources[0].start, UInt32(bits), sources[1].start, sources[2].start, out, 0,
+                blocks.count)
+        } else if quantization != nil {
+            let values = Buffer<Float>()
+            try values.reserve((last - first) * columns)
+            for row in first..<last { read(row, into: values.pointer + (row - first) * columns) }
+            values.pointer.withMemoryRebound(to: UInt8.self, capacity: (last - first) * columns * 4) {
+                phi_pack_plain(&part, $0, out, 0, blocks.count)
+            }
+        } else {
+            phi_pack_plain(&part, sources[0].start, out, 0, blocks.count)
+        }
+        sources.forEach(Memory.dropPages)
     }
 }
 

@@ -72,7 +72,8 @@ struct WeightCache {
     private static func name(of store: TensorStore) -> String {
         let path = Files.canonicalPath(store.folder) ?? store.folder
         let last = path.split(at: "/").last ?? ""
-        let whole = path + (store.adapter.map { "\n" + (Files.canonicalPath($0) ?? $0) } ?? "")
+        let adapter = store.adapter.flatMap { $0.saved.isEmpty ? nil : $0.folder }
+        let whole = path + (adapter.map { "\n" + (Files.canonicalPath($0) ?? $0) } ?? "")
         let hash = Array(whole.utf8).withUnsafeBytes { BlockChecksum.of($0) }
         return plainName(last) + "-" + String(hash, radix: 16) + ".weights"
     }

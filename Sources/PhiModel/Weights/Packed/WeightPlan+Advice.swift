@@ -7,10 +7,13 @@ extension WeightPlan {
         let before = store.byteCount
         var after = before
         for matrix in matrices {
-            guard case .plain(let tensor, let rows, let columns) = matrix.tensors else { return nil }
-            guard columns % parameters.groupSize == 0 else { continue }
+            let tensors = matrix.tensors
+            guard tensors.quantization == nil else { return nil }
+            guard tensors.columns % parameters.groupSize == 0 else { continue }
             after +=
-                parameters.byteCount(rows: rows, columns: columns, floats: tensor.type) - tensor.range.count
+                parameters.byteCount(
+                    rows: tensors.rows, columns: tensors.columns, floats: tensors.weight.type)
+                - tensors.weight.range.count
         }
         guard before - after >= 1_000_000 else { return nil }
         return

@@ -88,8 +88,7 @@ struct WeightPlan {
     /// One line a matrix, with everything that its packed bytes depend on beside the checkpoint.
     var description: String {
         matrices.map { matrix in
-            var bits = 0
-            if case .quantized(let q) = matrix.tensors { bits = q.bits }
+            let bits = matrix.tensors.quantization?.parameters.bits ?? 0
             let layout = matrix.layout
             return "matrix \(matrix.name): \(layout.rows) x \(layout.columns), kind \(layout.kind), "
                 + "\(bits) bits, group \(layout.group), floats \(layout.float_type), at \(matrix.offset)"

@@ -20,11 +20,10 @@ import Testing
 
     /// The layer in MLX's format, as floats.
     private func layer(_ example: PublishedExample) throws -> [[Float]] {
-        let config = try Architectures.read(folder: target.path).shape.quantization
-        #expect(config?.parameters(for: PublishedExample.layer)?.bits == example.bits)
-        let layer = try TensorStore(folder: target.path).linear(
-            PublishedExample.layer, rows: example.values.count, columns: example.values[0].count,
-            quantization: config)
+        let store = try TensorStore(Architectures.read(folder: target.path), in: target.path)
+        #expect(store.quantization?.parameters(for: PublishedExample.layer)?.bits == example.bits)
+        let layer = try store.linear(
+            PublishedExample.layer, rows: example.values.count, columns: example.values[0].count)
         return try TestDequantizer.values(layer)
     }
 
