@@ -62,8 +62,8 @@ struct InspectReport {
         guard shape.rope.dimension > 0 else { return "none" }
         var text =
             "\(shape.rope.dimension) of \(shape.attention.headDimension) dimensions rotate, base \(shape.rope.theta)"
-        if case .longrope(let rope) = shape.rope.scaling {
-            text += ", longrope: other factors beyond \(rope.originalContextLength) tokens"
+        if let length = shape.rope.shortLength {
+            text += ", longrope: other factors beyond \(length) tokens"
         }
         return text
     }

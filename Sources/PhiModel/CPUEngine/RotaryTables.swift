@@ -68,8 +68,8 @@ final class RotaryTables {
                 half: rope.dimension / 2, theta: rope.theta, factors: factors.periods,
                 magnitude: factors.magnitude)
         }
-        short = table(rope.factors.short)
-        long = rope.factors.long.map(table)
+        short = table(rope.factors)
+        long = rope.longFactors.map(table)
     }
 
     /// Makes all positions of these rows available. Must not be called while others read.

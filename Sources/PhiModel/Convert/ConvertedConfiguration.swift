@@ -82,7 +82,7 @@ struct ConvertedConfiguration {
     /// Factor that the file states, or the formula's.
     private var attentionFactor: Double {
         model.attentionFactor.map { Double($0) }
-            ?? LongRope.standardAttentionFactor(
+            ?? Rope.magnitude(
                 contextLength: model.contextLength,
                 originalContextLength: model.originalContextLength ?? model.contextLength)
     }
@@ -143,7 +143,7 @@ struct ConvertedConfiguration {
             return .object(JSONObject(members))
         }
         // The file's factor is mostly a rounding of the formula that readers use without one.
-        let standard = LongRope.standardAttentionFactor(
+        let standard = Rope.magnitude(
             contextLength: model.contextLength, originalContextLength: original)
         if let factor = model.attentionFactor, factor != Float(standard) {
             members.append(("attention_factor", .float(factor)))

@@ -18,10 +18,10 @@ struct MLXRotary {
         dimension = rope.dimension
         let half = rope.dimension / 2
         func set(_ factors: Rope.Factors) -> Set {
-            let (factors, magnitude) = factors
+            let magnitude = factors.magnitude
             let logarithm = phi_log(rope.theta)
             let periods = (0..<half).map { i in
-                Float(factors?[i] ?? 1) * Float(phi_exp(logarithm * Double(i) / Double(half)))
+                Float(factors.periods?[i] ?? 1) * Float(phi_exp(logarithm * Double(i) / Double(half)))
             }
             let scales = (0..<headDimension).map { Float($0 < rope.dimension ? magnitude : 1) }
             return Set(
@@ -29,8 +29,8 @@ struct MLXRotary {
                 magnitude: magnitude == 1
                     ? nil : .values(mlx, scales, .f32, [headDimension]).converted(to: element))
         }
-        short = set(rope.factors.short)
-        long = rope.factors.long.map(set)
+        short = set(rope.factors)
+        long = rope.longFactors.map(set)
     }
 
     /// Rotates x [rows, heads, head dimension].

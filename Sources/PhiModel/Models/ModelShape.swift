@@ -43,11 +43,11 @@ extension ModelShape {
         attention = try AttentionShape(
             config, hiddenSize: hiddenSize, headDimension: headDimension, contextLength: contextLength)
         layers = Array(repeating: attention, count: layerCount)
-        rope = .none
-        if let family {
-            rope = try Rope(
-                config, family: family, headDimension: attention.headDimension, contextLength: contextLength)
-        }
+        rope =
+            try family.map { [attention, contextLength] in
+                try Rope(
+                    config, family: $0, headDimension: attention.headDimension, contextLength: contextLength)
+            } ?? Rope(dimension: 0, theta: 1)
         intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
         normEpsilon = try config.optionalNumber(epsilon.key, 0...1) ?? epsilon.standard
         tiedEmbeddings = try config.optionalBool("tie_word_embeddings") ?? isTied

@@ -88,14 +88,11 @@ struct ConvertRoundTripTests {
         #expect(
             config.shape.rope.dimension == 12 && config.shape.attention.slidingWindow == 2047
                 && !config.tiedEmbeddings)
-        guard case .longrope(let rope) = config.shape.rope.scaling else {
-            Issue.record("longrope is missing")
-            return
-        }
-        #expect(rope.shortFactors == [Double](repeating: 1.1, count: 6))
-        #expect(rope.longFactors == [Double](repeating: 40.5, count: 6))
-        #expect(rope.originalContextLength == 4096)
-        #expect(rope.attentionFactor == (1 + 1.0 / 12).squareRoot())
+        let rope = config.shape.rope
+        #expect(rope.factors.periods == [Double](repeating: 1.1, count: 6))
+        #expect(rope.longFactors?.periods == [Double](repeating: 40.5, count: 6))
+        #expect(rope.shortLength == 4096)
+        #expect(rope.factors.magnitude == (1 + 1.0 / 12).squareRoot())
     }
 
     /// Qwen's matrices stay apart, with the biases of one and the heads' norms of the other.
@@ -160,12 +157,9 @@ struct ConvertRoundTripTests {
             factors.withUnsafeBytes { Array($0) })
         try convert(model)
         let config = try #require(try Architectures.read(folder: output) as? Phi3)
-        guard case .longrope(let rope) = config.shape.rope.scaling else {
-            Issue.record("the factors are missing")
-            return
-        }
-        #expect(rope.shortFactors == factors.map(Double.init) && rope.longFactors == rope.shortFactors)
-        #expect(rope.attentionFactor == 1 && rope.originalContextLength == 512)
+        let rope = config.shape.rope
+        #expect(rope.factors.periods == factors.map(Double.init) && rope.longFactors == rope.factors)
+        #expect(rope.factors.magnitude == 1 && rope.shortLength == 512)
         let engine = try PhiEngine(folder: output, options: EngineOptions(threads: 1, kvBudget: 16 << 20))
         #expect(try engine.logits([1, 2, 3]).count == TestModel.vocabulary)
     }

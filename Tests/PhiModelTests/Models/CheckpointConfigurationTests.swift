@@ -34,7 +34,7 @@ struct CheckpointConfigurationTests {
         #expect(config.shape.rope.theta == 10000 && config.normEpsilon == 1e-5 && !config.tiedEmbeddings)
         #expect(
             config.shape.attention.slidingWindow == nil && config.shape.quantization == nil
-                && config.shape.rope.scaling == .none)
+                && config.shape.rope.factors == Rope.Factors())
         #expect(
             config.shape.endOfSequence == [2] && config.shape.beginOfSequence == nil
                 && config.shape.padding == nil)
@@ -83,10 +83,11 @@ struct CheckpointConfigurationTests {
             "rope_scaling": scaling, "original_max_position_embeddings": "4096",
         ])
         let factor = (1 + 1.0 / 12).squareRoot()
-        let expected = LongRope(
-            shortFactors: Array(repeating: 1.5, count: 16), longFactors: Array(repeating: 2, count: 16),
-            originalContextLength: 4096, attentionFactor: factor, longAttentionFactor: factor)
-        #expect(config.shape.rope.scaling == .longrope(expected))
+        let expected = Rope(
+            dimension: 32, theta: 10000,
+            factors: .init(periods: Array(repeating: 1.5, count: 16), magnitude: factor),
+            longFactors: .init(periods: Array(repeating: 2, count: 16), magnitude: factor), shortLength: 4096)
+        #expect(config.shape.rope == expected)
     }
 
     @Test func newerTransformersPutRopeInOneObject() throws {
@@ -99,13 +100,10 @@ struct CheckpointConfigurationTests {
             """,
         ])
         #expect(config.shape.rope.theta == 5000 && config.shape.rope.dimension == 16)
-        guard case .longrope(let rope) = config.shape.rope.scaling else {
-            Issue.record("not longrope")
-            return
-        }
-        #expect(rope.attentionFactor == 1.25 && rope.originalContextLength == 4096)
+        let rope = config.shape.rope
+        #expect(rope.factors.magnitude == 1.25 && rope.shortLength == 4096)
         let plain = try configuration(["rope_parameters": #"{"rope_type": "default", "rope_theta": 7.0}"#])
-        #expect(plain.shape.rope.scaling == .none && plain.shape.rope.theta == 7)
+        #expect(plain.shape.rope.factors == Rope.Factors() && plain.shape.rope.theta == 7)
     }
 
     @Test func quantizationIsRead() throws {

@@ -20,13 +20,10 @@ struct CheckpointFixtureTests {
         #expect(config.shape.attention.slidingWindow == nil)  // 262144, beyond the context of 131072
         #expect(config.shape.endOfSequence == [32000, 32001, 32007])
         #expect(config.shape.quantization?.parameters(for: "lm_head") == .init(groupSize: 64, bits: 4))
-        guard case .longrope(let rope) = config.shape.rope.scaling else {
-            Issue.record("longrope is missing")
-            return
-        }
-        #expect(rope.shortFactors.count == 48 && rope.longFactors[47] == 64.83999633789062)
+        let rope = config.shape.rope
+        #expect(rope.factors.periods?.count == 48 && rope.longFactors?.periods?[47] == 64.83999633789062)
         // sqrt(1 + ln 32 / ln 4096): ln 32 / ln 4096 is 5/12.
-        #expect(abs(rope.attentionFactor - (17.0 / 12).squareRoot()) < 1e-15)
+        #expect(abs(rope.factors.magnitude - (17.0 / 12).squareRoot()) < 1e-15)
     }
 
     @Test func phi4Mini() throws {
@@ -41,7 +38,7 @@ struct CheckpointFixtureTests {
     @Test func phi4() throws {
         let config = try configuration("phi-4")
         #expect(
-            config.shape.rope.scaling == .none && config.shape.rope.theta == 250000
+            config.shape.rope.factors == Rope.Factors() && config.shape.rope.theta == 250000
                 && config.shape.quantization == nil)
         #expect(config.shape.endOfSequence == [100265] && config.shape.padding == 100349)
     }

@@ -49,10 +49,7 @@ struct LlamaConfigurationTests {
         #expect(model.shape.attention.slidingWindow == nil && model.shape.rope.theta == 500_000)
         #expect(model.tiedEmbeddings && model.normEpsilon == 1e-5 && model.intermediateSize == 8192)
         #expect(model.shape.endOfSequence == [128001, 128008, 128009])
-        guard case .slowed(let factors) = model.shape.rope.scaling else {
-            Issue.record("no factors")
-            return
-        }
+        let factors = try #require(model.shape.rope.factors.periods)
         // Wavelengths of 2 pi * 500000^(i / 32) positions: up to 8192 / 4 as they are, from 8192 on slowed down by 32.
         #expect(factors.count == 32 && factors[..<15] == [Double](repeating: 1, count: 15)[...])
         #expect(factors[18...] == [Double](repeating: 32, count: 14)[...])
@@ -62,7 +59,7 @@ struct LlamaConfigurationTests {
         #expect(model.shape.rope.shortLength == nil, "one set only")
         let plain = try configuration(
             "llama", ["rope_scaling": nil, "head_dim": nil, "rms_norm_eps": nil, "tie_word_embeddings": nil])
-        #expect(plain.shape.attention.headDimension == 64 && plain.shape.rope.scaling == .none)
+        #expect(plain.shape.attention.headDimension == 64 && plain.shape.rope.factors == Rope.Factors())
         #expect((plain as? Llama)?.normEpsilon == 1e-6 && (plain as? Llama)?.tiedEmbeddings == false)
     }
 

@@ -24,7 +24,7 @@ struct Phi2ConfigurationTests {
         #expect(model.shape.attention.headDimension == 80 && model.shape.rope.dimension == 32)
         #expect(model.shape.attention.qkvWidth == 3 * 2560 && model.intermediateSize == 10240)
         #expect(model.shape.endOfSequence == [50256] && model.normEpsilon == 1e-5)
-        #expect(model.shape.rope.scaling == .none)
+        #expect(model.shape.rope.factors == Rope.Factors())
         // Defaults are the type's, where a file does not say.
         let bare = try configuration(["partial_rotary_factor": nil, "num_key_value_heads": nil])
         #expect(bare.shape.rope.dimension == 40 && bare.shape.attention.keyValueHeadCount == 32)

@@ -30,7 +30,7 @@ struct Phi3SmallConfigurationTests {
         let model = try configuration()
         #expect(model.intermediateSize == 14336 && model.limit == 20 && model.normEpsilon == 1e-5)
         #expect(model.embeddingMultiplier == 10 && model.widthMultiplier == 8)
-        #expect(model.shape.rope == Rope(dimension: 128, theta: 1e6, scaling: .none))
+        #expect(model.shape.rope == Rope(dimension: 128, theta: 1e6))
         let layers = model.shape.layers
         #expect(layers.allSatisfy { $0.softmaxScale == 1 / 128 && $0.qkvWidth == 6144 })
         // The first is sparse, the second dense, and so on.

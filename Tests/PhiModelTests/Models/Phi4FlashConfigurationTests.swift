@@ -25,7 +25,7 @@ struct Phi4FlashConfigurationTests {
         let model = try configuration()
         #expect(model.intermediateSize == 10240 && model.tiedEmbeddings && model.normEpsilon == 1e-5)
         #expect(model.scanWidth == 5120 && model.scanStates == 16 && model.scanRank == 160)
-        #expect(model.convolutionLength == 4 && model.shape.rope == .none)
+        #expect(model.convolutionLength == 4 && model.shape.rope.dimension == 0)
         let layers = model.shape.layers
         #expect(
             layers.indices.filter { layers[$0].stateWidth > 0 } == Array(stride(from: 0, through: 16, by: 2)))

@@ -41,12 +41,9 @@ struct PhiMoEConfigurationTests {
         #expect(model.shape.attention.slidingWindow == nil, "as long as the context")
         #expect(model.expertCount == 16 && model.mixer == SparseMixer(jitter: 0.01))
         #expect(model.attentionBias && model.headBias && model.normEpsilon == 1e-5)
-        guard case .longrope(let rope) = model.shape.rope.scaling else {
-            Issue.record("not longrope")
-            return
-        }
-        #expect(rope.attentionFactor == 1.243163121016122 && rope.longAttentionFactor == 1.25)
-        #expect(rope.originalContextLength == 4096)
+        let rope = model.shape.rope
+        #expect(rope.factors.magnitude == 1.243163121016122 && rope.longFactors?.magnitude == 1.25)
+        #expect(rope.shortLength == 4096)
     }
 
     /// microsoft/Phi-tiny-MoE-instruct: heads of their own size, a window, and no scaling.
@@ -59,7 +56,7 @@ struct PhiMoEConfigurationTests {
         ])
         let attention = model.shape.attention
         #expect(attention.queryWidth == 2048 && attention.keyWidth == 512 && attention.slidingWindow == 2047)
-        #expect(model.shape.rope == Rope(dimension: 128, theta: 10000, scaling: .none))
+        #expect(model.shape.rope == Rope(dimension: 128, theta: 10000))
         #expect(model.shape.hiddenSize == 4096 && model.expertCount == 16)
     }
 
@@ -71,7 +68,7 @@ struct PhiMoEConfigurationTests {
         ])
         #expect(!model.attentionBias && !model.headBias && model.expertCount == 16)
         #expect(model.mixer == SparseMixer(jitter: 0.01) && model.shape.rope.theta == 1e6)
-        #expect(model.shape.rope.scaling == .none && model.shape.attention.slidingWindow == 2047)
+        #expect(model.shape.rope.factors == Rope.Factors() && model.shape.attention.slidingWindow == 2047)
     }
 
     @Test(arguments: [
