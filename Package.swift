@@ -12,14 +12,12 @@ let plain: [SwiftSetting] =
     Context.environment["PHIBATCH_DEV"] != nil ? [.unsafeFlags(["-Onone"])] : []
 let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : []) + plain
 
-// What waits for files, networks and people is compiled without optimization, as tests are: that takes a quarter of the
-// time. With -Osize the rest takes four fifths of it, and is as fast, measured: the time goes in kernels, which are C.
-// Before Swift 6.3 no package could depend on one with such flags.
+// With -Osize these take four fifths of the time to compile, and are as fast, measured: the time goes in kernels, which are
+// C. Before Swift 6.3 no package could depend on one with such flags.
 #if compiler(>=6.3)
     let small = fuzzed + [.unsafeFlags(["-Osize"])] + plain
-    let quick = strict + [.unsafeFlags(["-Onone"])]
 #else
-    let (small, quick) = (fuzzed, strict)
+    let small = fuzzed
 #endif
 
 /// What all other targets stand on.
@@ -89,7 +87,7 @@ let package = Package(
             dependencies: [
                 "CPhiKernels", "FoundationShim", "Errors", "JSON",
             ],
-            swiftSettings: quick),
+            swiftSettings: small),
         // Regular expressions as automata: of tokenizers, of schemas and of the masks.
         .target(name: "Regex", dependencies: ["FoundationShim", "Errors", "JSON"], swiftSettings: fuzzed),
         // A validator and what constrained answers need to know of a schema. Not on all of the base, so it need not wait for
@@ -118,7 +116,7 @@ let package = Package(
             ],
             swiftSettings: small),
         .target(
-            name: "ModelHub", dependencies: base + ["CCurl", "PhiModel"], swiftSettings: quick),
+            name: "ModelHub", dependencies: base + ["CCurl", "PhiModel"], swiftSettings: small),
         // Job files, their formats, results, journal and run. Knows no engine by name.
         .target(
             name: "Jobs",
@@ -133,11 +131,11 @@ let package = Package(
                 "BatchEngine", "TokenConstraints", "JSONSchema", "Jobs", "PhiModel",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: quick),
+            swiftSettings: small),
         // Requests that come by HTTP, as OpenAI's clients send them.
         .target(
             name: "Serving", dependencies: base + ["BatchPipeline", "CHTTP", "Jobs", "PhiModel"],
-            swiftSettings: quick),
+            swiftSettings: small),
         .executableTarget(
             name: "phibatch",
             dependencies: base + [
@@ -147,7 +145,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.embedInCode("Report/Page"), .embedInCode("Help/Topics")],
-            swiftSettings: quick),
+            swiftSettings: small),
         // For those who work on phibatch: not installed, and only built with the tests.
         .executableTarget(
             name: "phibatch-dev",
@@ -156,7 +154,7 @@ let package = Package(
                 "TokenConstraints",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: quick),
+            swiftSettings: small),
         // What tests of several parts need.
         .target(
             name: "TestSupport", dependencies: ["BatchEngine", "Errors"], path: "Tests/TestSupport",
