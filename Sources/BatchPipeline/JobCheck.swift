@@ -74,10 +74,9 @@ package struct JobCheck {
         var input = JobLines(job, keys, reader: job.inputReader(), findsRepeats: true)
         var shownLines = 0
         while let line = try input.next() {
-            let identity = line.identity
             lines += 1
             do {
-                let record = try identity.record.get()
+                let record = try line.record.get()
                 preview?.note(record)
                 if lines <= Self.settingsLineLimit, record.request == nil {
                     let names = record.settingNames
@@ -92,17 +91,17 @@ package struct JobCheck {
                 rope?.add(prepared)
                 promptTokens.append(prepared.prompt.count)
                 let completion = prepared.lengths.reduce(0) { $0 + $1.completion }
-                completionTokens += completion * (identity.request?.choices ?? 1)
+                completionTokens += completion * (line.request?.choices ?? 1)
                 if prepared.isCovered { covered += 1 }
                 for name in prepared.missing { missing[name, default: 0] += 1 }
                 if shownLines < shownCount {
                     shown.append(
                         Shown(
-                            id: identity.id, step: steps.first, text: model.shown(prepared.prompt),
+                            id: line.id, step: steps.first, text: model.shown(prepared.prompt),
                             tokens: prepared.prompt.count))
                     let later = preview?.laterPrompts(of: record, by: maker)
                     for (step, prompt) in later ?? [] {
-                        var next = Shown(id: identity.id, step: step)
+                        var next = Shown(id: line.id, step: step)
                         switch prompt {
                         case .success(let tokens): next.text = model.shown(tokens)
                         case .failure(let error): next.problem = error.message
@@ -118,7 +117,7 @@ package struct JobCheck {
                 if failures.count < failureCount {
                     failures.append(
                         FailedLine(
-                            id: identity.id, file: line.record.file, line: line.record.number, error: error))
+                            id: line.id, file: line.file, line: line.number, error: error))
                 }
             }
         }

@@ -84,9 +84,9 @@ package struct JobFreshness: Sendable, Equatable {
         guard comparesLines, try job.canReadTwice() else { return }
         // Each result is claimed as a run does.
         var lines = JobLines(job, try LineKeys(job, earlier: stored?.lines ?? []))
-        while let identity = try lines.next()?.identity {
-            for sample in 0..<identity.samples(in: job) {
-                _ = claims.claim(identity.key(sample, filed: claims.hashes))
+        while let line = try lines.next() {
+            for sample in 0..<line.samples(in: job) {
+                _ = claims.claim(line.key(sample, filed: claims.hashes))
             }
         }
         let report = claims.report

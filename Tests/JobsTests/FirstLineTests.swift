@@ -72,7 +72,7 @@ import Testing
         let command = try #require(error.message.firstMatch(of: /"(jq -c '[^']*') [^ ]* > FILE"/)).1
         guard let made = try Self.shell("printf %s '\(line)' | \(command)") else { return }
         let record = try PromptRecord.parse(Array(made.utf8))
-        #expect(record.id == "a" && record.settings.maxTokens == 9)
+        #expect(try JobLine.id(of: record.fields) == "a" && record.settings.maxTokens == 9)
         #expect(
             record.content
                 == .messages([

@@ -14,8 +14,6 @@ package struct PromptRecord: Sendable {
         case tokens([Int32])
     }
 
-    /// Nil if the line has none. A whole number becomes its digits.
-    package var id: String?
     package var content: Content
     /// The whole line, for templates.
     package var fields: JSONValue
@@ -30,18 +28,11 @@ package struct PromptRecord: Sendable {
     /// Nil if the line is none of OpenAI's.
     package var request: OpenAIRequest?
 
-    static let idLimit = 4096
-
     /// With settings that only a body of OpenAI's has.
     var asked: RequestSettings {
         var asked = settings
         if let request { asked.logprobs = request.logprobs }
         return asked
-    }
-
-    /// - Throws: `LineError` if it is no JSON object, or a known field has a wrong type.
-    package static func parse(_ bytes: [UInt8]) throws(LineError) -> PromptRecord {
-        try PromptRecord(fields: parseObject(bytes), .request)
     }
 
     /// - Parameter start: line in which an array's element begins; nil for a line.
@@ -65,9 +56,9 @@ package struct PromptRecord: Sendable {
     }
 
     /// - Parameter idField: field of the id.
-    init(fields: JSONValue, _ reading: LineReading = .request, idField: String? = nil) throws(LineError) {
+    /// - Throws: `LineError` if a known field has a wrong type.
+    init(fields: JSONValue, _ reading: LineReading = .request) throws(LineError) {
         (self.fields, self.reading) = (fields, reading)
-        id = try Self.id(of: fields, idField)
         content = .fields
         let own = reading.settings(of: fields)
         settings = try RequestSettings(ofLine: own)
@@ -107,37 +98,6 @@ package struct PromptRecord: Sendable {
             covered.content = .messages(messages.map(shield.covered))
         }
         return covered
-    }
-
-    /// Returns the id of a line, even of an invalid one.
-    /// - Parameter field: its field; nil is `id`, which is optional.
-    static func id(of fields: JSONValue, _ field: String? = nil) throws(LineError) -> String? {
-        let name = field ?? "id"
-        guard let value = fields[name], value != .null else {
-            guard let field else { return nil }
-            throw LineError(.badField, "The line has no `\(field)`, which the job names as the id.")
-        }
-        guard let id = idText(value) else {
-            throw LineError(
-                .badField, "`\(name)` must be a string or a whole number, but is \(value.kindName).")
-        }
-        guard id.utf8.count <= idLimit else {
-            throw LineError(.badField, "`\(name)` is longer than \(idLimit) bytes.")
-        }
-        // Each of several samples of a line has its own id.
-        if field == nil, PreviousStep.isResult(fields), let sample = fields.int("sample") {
-            return "\(id)#\(sample)"
-        }
-        return id
-    }
-
-    static func idText(_ value: JSONValue) -> String? {
-        switch value {
-        case .int(let number): String(number)
-        case .number(let number): number.isWhole ? number.text : value.integer.map { "\($0)" }
-        case .string(let text): text
-        default: nil
-        }
     }
 }
 

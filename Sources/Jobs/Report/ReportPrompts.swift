@@ -40,13 +40,13 @@ package struct ReportPrompts {
         var reader = job.inputReader()
         while let line = try reader.next() {
             if line.isHalf { continue }
-            let identity = LineIdentity(line, keys)
-            let id = Self.hash(identity.id)
+            let line = JobLine(line, keys)
+            let id = Self.hash(line.id)
             guard ids.contains(id) else { continue }
-            let hashes = identity.hashes
+            let hashes = line.hashes
             if contents[id] == nil { contents[id] = hashes }
             let names = hashes.map { Name(id: id, content: $0) }.filter { places[$0] == nil }
-            guard !names.isEmpty, case .success(let record) = identity.record,
+            guard !names.isEmpty, case .success(let record) = line.record,
                 let prompt = try? builder.prompt(for: record)
             else { continue }
             let text = Self.text(of: prompt)

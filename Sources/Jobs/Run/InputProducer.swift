@@ -102,25 +102,24 @@ final class InputProducer: @unchecked Sendable {
     }
 
     /// - Returns: false if the run is over.
-    private func feed(_ line: JobLines.Line) throws -> Bool {
-        let (identity, record) = (line.identity, line.record)
-        let samples = identity.samples(in: job)
-        var kept = identity.fields.map { job.keep.values(of: $0, for: job.task) } ?? []
+    private func feed(_ line: JobLine) throws -> Bool {
+        let samples = line.samples(in: job)
+        var kept = line.fields.map { job.keep.values(of: $0, for: job.task) } ?? []
         if job.outputFormat.isByLine {
-            kept.append(OpenAIRequest.kept(identity.request, samples: samples, in: job))
+            kept.append(OpenAIRequest.kept(line.request, samples: samples, in: job))
         }
         counted.withLock { counted in
             counted.lines += 1
-            if identity.isNumbered { counted.hasNumbered = true }
+            if line.isNumbered { counted.hasNumbered = true }
         }
         var prepared: Result<PreparedLine, LineError>?
         for sample in 0..<samples {
             var label = RequestLabel(
                 position: count.positions, index: line.place, sample: sample,
-                key: try identity.key(sample, filed: store.filedHashes),
-                file: record.file, lineNumber: record.number)
+                key: try line.key(sample, filed: store.filedHashes),
+                file: line.file, lineNumber: line.number)
             label.kept = kept
-            label.redo = identity.redo(of: label.key)
+            label.redo = line.redo(of: label.key)
             guard
                 let state = try store.whileOpen({ try $0.claim(label.key, position: label.position) })
             else { return false }
@@ -128,7 +127,7 @@ final class InputProducer: @unchecked Sendable {
             if case .done(let failed) = state {
                 if !failed {
                     counted.withLock { $0.done += 1 }
-                    guard try pushPast(label, identity.fields) else { return false }
+                    guard try pushPast(label, line.fields) else { return false }
                     continue
                 }
                 // Its row says where the line is; one that has moved is tried again.
@@ -142,24 +141,24 @@ final class InputProducer: @unchecked Sendable {
             }
             if !hasLookedAhead {
                 hasLookedAhead = true
-                let others = try (sample + 1..<samples).map { try identity.key($0, filed: store.filedHashes) }
+                let others = try (sample + 1..<samples).map { try line.key($0, filed: store.filedHashes) }
                 try lookAhead(past: line, samples: others)
             }
-            if prepared == nil, let fields = identity.fields {
+            if prepared == nil, let fields = line.fields {
                 counted.withLock { counted in
-                    counted.missingFields.note(fields, at: "\(record.file):\(record.number)", job.keep)
+                    counted.missingFields.note(fields, at: "\(line.file):\(line.number)", job.keep)
                 }
             }
-            let result = try prepared ?? prepare(identity.record)
+            let result = try prepared ?? prepare(line.record)
             prepared = result
             let works: [PendingRequest]
             switch result {
-            case .success(let line):
+            case .success(let prepared):
                 var saved: InFlightRecord?
                 if case .inFlight(let record) = state { saved = record }
-                if let reuse { saved = try reuse.added(to: saved, of: label, identity, in: store) }
+                if let reuse { saved = try reuse.added(to: saved, of: label, line, in: store) }
                 label.readyAt = .now
-                works = line.work(label, saved)
+                works = prepared.work(label, saved)
             case .failure(let error): works = [.outcome(label, .failed(error))]
             }
             for work in works { guard queue.push(work) else { return false } }
@@ -217,7 +216,7 @@ final class InputProducer: @unchecked Sendable {
     ///   - line: the last line that is claimed.
     ///   - samples: its samples that are not claimed yet.
     /// - Throws: `UserError` of kind `wouldLose`, or if the input can't be read.
-    private func lookAhead(past line: JobLines.Line, samples: [ResultKey]) throws {
+    private func lookAhead(past line: JobLine, samples: [ResultKey]) throws {
         /// - Returns: whether to go on: neither is the run over, nor is all known.
         func look(at key: ResultKey) throws -> Bool {
             try store.whileOpen { store in
@@ -230,11 +229,11 @@ final class InputProducer: @unchecked Sendable {
         else { return }
         var end = InputEnd(lines: count.lines, hasNumbered: count.hasNumbered)
         var following = JobLines(job, lines.keys, after: line)
-        while let identity = try following.next()?.identity {
+        while let line = try following.next() {
             end.lines += 1
-            if identity.isNumbered { end.hasNumbered = true }
-            for sample in 0..<identity.samples(in: job) {
-                let key = try identity.key(sample, filed: store.filedHashes)
+            if line.isNumbered { end.hasNumbered = true }
+            for sample in 0..<line.samples(in: job) {
+                let key = try line.key(sample, filed: store.filedHashes)
                 guard try look(at: key) else { return }
             }
         }

@@ -25,16 +25,8 @@ extension UserError {
     }
 }
 
-/// Lines of a job's input that its run takes up, each with its identity.
+/// Lines of a job's input that its run takes up.
 package struct JobLines {
-    package struct Line {
-        /// The record, without its bytes: a long line need not be in memory twice.
-        package let record: InputRecord
-        package let identity: LineIdentity
-        /// Its place among the lines that count, whether they are taken up or not.
-        package let place: Int
-    }
-
     let keys: LineKeys
     private let job: JobSettings
     private var reader: InputReader
@@ -58,17 +50,17 @@ package struct JobLines {
     ///   - line: the last line that is left out; nil if none is.
     package init(
         _ job: JobSettings, _ keys: LineKeys, reader: InputReader? = nil, findsRepeats: Bool = false,
-        after line: Line? = nil, seen: InputSeen? = nil
+        after line: JobLine? = nil, seen: InputSeen? = nil
     ) {
         (self.job, self.keys, self.seen) = (job, keys, seen)
         self.reader = reader ?? job.inputReader(columns: keys.fields(of: job))
         ids = findsRepeats ? SeenIDs() : nil
-        (start, count) = (line?.record.overallNumber ?? 0, line.map { $0.place + 1 } ?? 0)
+        (start, count) = (line?.overallNumber ?? 0, line.map { $0.place + 1 } ?? 0)
     }
 
     /// - Throws: `UserError` if a file can't be opened or read.
-    package mutating func next() throws -> Line? {
-        while var record = try reader.next() {
+    package mutating func next() throws -> JobLine? {
+        while let record = try reader.next() {
             guard record.overallNumber > start else { continue }
             if record.isHalf {
                 unfinished.append(
@@ -78,24 +70,24 @@ package struct JobLines {
                 continue
             }
             seen?.add(record)
-            var identity = LineIdentity(record, keys)
-            if let error = identity.carriedError {
+            var line = JobLine(record, keys)
+            if let error = line.carriedError {
                 guard job.errorLines != .skip else {
                     passedOver += 1
                     continue
                 }
-                identity.record = .failure(error)
+                line.record = .failure(error)
             }
             count += 1
             seen?.lines = count
             // The id belongs to the line that came first.
-            if ids?.insert(identity.id) == false {
-                identity.record = .failure(
-                    LineError(.duplicateID, "The id \"\(identity.id)\" has come before."))
+            if ids?.insert(line.id) == false {
+                line.record = .failure(
+                    LineError(.duplicateID, "The id \"\(line.id)\" has come before."))
             }
             guard job.selection.holds(count - 1) else { continue }
-            record.text.bytes = []
-            return Line(record: record, identity: identity, place: count - 1)
+            line.place = count - 1
+            return line
         }
         return nil
     }
@@ -114,7 +106,7 @@ extension JobSettings {
         var lines = JobLines(self, try LineKeys(self))
         var places: [Int] = []
         while let line = try lines.next() {
-            if found[ReportPrompts.hash(line.identity.id)] ?? 0 >= line.identity.samples(in: self) {
+            if found[ReportPrompts.hash(line.id)] ?? 0 >= line.samples(in: self) {
                 places.append(line.place)
             }
         }

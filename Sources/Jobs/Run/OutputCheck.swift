@@ -114,12 +114,11 @@ extension OutputCheck {
         let carried = job.results.carried.map { _ in Conversations.member }
         var (next, wanted) = (0, 0)
         while let line = try lines.next() {
-            let (identity, place) = (line.identity, line.place)
-            let kept = identity.fields.map { job.keep.values(of: $0, for: job.task) }
-            let isNew = seen.insert(identity.id)
-            for sample in 0..<identity.samples(in: job) {
-                let key = identity.key(sample, filed: output.hashes)
-                let spot = Spot(place: place, key: key)
+            let kept = line.fields.map { job.keep.values(of: $0, for: job.task) }
+            let isNew = seen.insert(line.id)
+            for sample in 0..<line.samples(in: job) {
+                let key = line.key(sample, filed: output.hashes)
+                let spot = Spot(place: line.place, key: key)
                 var name = ResultIndex.nameHash(key, repetition: 0)
                 if !isNew {
                     repetitions[name, default: 0] += 1
@@ -127,7 +126,7 @@ extension OutputCheck {
                 }
                 wanted += 1
                 guard let number = index.find(name) else {
-                    add("there is no result of line \(place + 1) (\(key.id))")
+                    add("there is no result of line \(line.place + 1) (\(key.id))")
                     try visit(spot, nil)
                     continue
                 }
@@ -149,7 +148,7 @@ extension OutputCheck {
                 if let fault = try failedLines?.append(record) {
                     add(number, key, "in the file of failed lines \(fault)")
                 }
-                if let fault = decisions?.fault(in: record.result, wanted - 1, of: identity, at: place) {
+                if let fault = decisions?.fault(in: record.result, wanted - 1, of: line) {
                     add(number, key, fault)
                 }
                 try visit(spot, record)
@@ -295,11 +294,8 @@ struct RowDecisions {
     }
 
     /// Returns the fault in the decisions of a row; nil if there is none. Rows come in their order.
-    /// - Parameter place: the line's, in the input.
-    mutating func fault(
-        in result: GenerationResult, _ position: Int, of line: LineIdentity, at place: Int
-    ) -> Message? {
-        let part = place % parts.count
+    mutating func fault(in result: GenerationResult, _ position: Int, of line: JobLine) -> Message? {
+        let part = line.place % parts.count
         if position % samples == 0 { (parts[part].before, acceptedOfLine) = (parts[part].gates.accepted, 0) }
         guard !result.isFailed else {
             failed.insert(line.id)

@@ -23,7 +23,7 @@ package struct RowReuse {
 
     /// The part of a row that is reused, and what that saves.
     func added(
-        to saved: InFlightRecord?, of label: RequestLabel, _ line: LineIdentity, in store: SharedStore
+        to saved: InFlightRecord?, of label: RequestLabel, _ line: JobLine, in store: SharedStore
     ) throws -> InFlightRecord? {
         // Others have made it with the seed that it has at first.
         guard label.redo == 0 else { return saved }

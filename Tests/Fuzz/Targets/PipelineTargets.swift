@@ -28,9 +28,9 @@ import PhiModel
             let fields = try PromptRecord.parseObject(line.bytes)
             _ = (try? fields.tokenIDs("ids"), try? fields.messages())
             try readRequest(fields, builders)
-            let record = try PromptRecord.parse(line.bytes)
+            let record = try PromptRecord(fields: fields)
             for builder in builders { _ = try? builder.prompt(for: record) }
-            guard let id = record.id else { continue }
+            guard let id = try JobLine.id(of: fields) else { continue }
             var writer = JSONWriter()
             writer.string(id)
             guard case .string(let read)? = try? JSONValue(parsing: writer.bytes, limits: .line) else {
@@ -46,7 +46,7 @@ private func readRequest(_ line: JSONValue, _ builders: [PromptBuilder]) throws 
     let content = OpenAIRequest.content(of: line)
     try promise(content.request != nil, "a request is lost")
     guard content.fault == nil, var record = try? PromptRecord(fields: content.fields) else { return }
-    try promise(record.id != nil, "a request has no id")
+    try promise(JobLine.id(of: content.fields) != nil, "a request has no id")
     record.request = content.request
     for builder in builders { _ = try? builder.prompt(for: record) }
     let kept = OpenAIRequest.kept(content.request, samples: content.request?.choices ?? 1, in: nil)

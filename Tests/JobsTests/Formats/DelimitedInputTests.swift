@@ -50,7 +50,7 @@ import Testing
             var all: [UInt64] = []
             let keys = try LineKeys(.test(input: []) { $0.keep = .all })
             while let record = try reader.next() {
-                all.append(LineIdentity(record, keys).contentHash)
+                all.append(JobLine(record, keys).contentHash)
             }
             return all
         }

@@ -203,7 +203,7 @@ import Testing
             let keys = try LineKeys(.test(input: []) { $0.keep = .all })
             var all: [String] = []
             while let record = try reader.next() {
-                let line = LineIdentity(record, keys)
+                let line = JobLine(record, keys)
                 all.append("\(line.id) \(line.contentHash)")
             }
             return all

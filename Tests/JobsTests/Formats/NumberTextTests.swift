@@ -55,10 +55,10 @@ import Testing
     }
 
     @Test func inIDs() throws {
-        #expect(
-            try PromptRecord.parse(Array(#"{"id":18446744073709551615}"#.utf8)).id == "18446744073709551615")
-        for (number, id) in [("1.0", "1"), ("1e2", "100"), ("-0", "-0")] {
-            #expect(try PromptRecord.parse(Array("{\"id\":\(number)}".utf8)).id == id)
+        for (number, id) in [
+            ("18446744073709551615", "18446744073709551615"), ("1.0", "1"), ("1e2", "100"), ("-0", "-0"),
+        ] {
+            #expect(try JobLine.id(of: PromptRecord.parseObject(Array("{\"id\":\(number)}".utf8))) == id)
         }
         #expect(throws: LineError.self) { try PromptRecord.parse(Array(#"{"id":1.5}"#.utf8)) }
         let error = #expect(throws: LineError.self) {

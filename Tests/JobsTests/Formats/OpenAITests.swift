@@ -38,7 +38,7 @@ import Testing
                 }())
         let record = try PromptRecord(fields: found.fields)
         #expect(
-            record.id == "a" && record.settings.maxTokens == 9 && record.settings.seed == 7
+            record.settings.maxTokens == 9 && record.settings.seed == 7
                 && record.settings.temperature == 1)
         #expect(record.settings.stop == ["x"] && record.settings.logitBias == [5: -1])
         #expect(
@@ -231,7 +231,7 @@ import Testing
             members["custom_id"] = id
             let found = InputFormat.requestsOrNative.content(of: .object(members))
             #expect(found.fault != nil && found.request != nil)
-            #expect(try PromptRecord.id(of: found.fields) == text)
+            #expect(try JobLine.id(of: found.fields) == text)
         }
     }
 

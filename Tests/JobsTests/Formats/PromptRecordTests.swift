@@ -24,7 +24,7 @@ import Testing
                 #"{"id":"a","prompt":"p","max_tokens":5,"seed":-3,"stop":"x","temperature":1,"top_p":0.5,"top_k":3,"min_p":0.1}"#
                     .utf8))
         #expect(
-            record.id == "a" && record.settings.maxTokens == 5 && record.settings.seed == -3
+            record.settings.maxTokens == 5 && record.settings.seed == -3
                 && record.settings.stop == ["x"])
         #expect(
             record.settings.temperature == 1 && record.settings.topP == 0.5 && record.settings.topK == 3
@@ -40,7 +40,7 @@ import Testing
         #expect(rules.settings.logitBias == [15: -100, 7: 2.5])
         let other = try PromptRecord.parse(
             Array(#"{"id":7,"prompt":"p","max_tokens":null,"stop":["a","b"]}"#.utf8))
-        #expect(other.id == "7" && other.settings.maxTokens == nil && other.settings.stop == ["a", "b"])
+        #expect(other.settings.maxTokens == nil && other.settings.stop == ["a", "b"])
     }
 
     @Test(arguments: [
@@ -220,15 +220,15 @@ import Testing
         let line =
             #"{"id":"a","sample":1,"text":"T","finish_reason":"stop","usage":{"prompt_tokens":1,"completion_tokens":2},"seed":99}"#
         let record = try PromptRecord.parse(Array(line.utf8))
-        #expect(record.id == "a#1" && record.settings.seed == nil)
+        #expect(try JobLine.id(of: record.fields) == "a#1" && record.settings.seed == nil)
         #expect(try prompt(line) { $0.prompt = "Judge: {{ text }}" } == .user("Judge: T"))
     }
 
     @Test func anotherFieldMayBeTheID() throws {
-        let fields = try JSONValue(parsing: Array(#"{"id":1,"sku":"x-7"}"#.utf8), limits: .line)
-        #expect(try PromptRecord(fields: fields, idField: "sku").id == "x-7")
-        #expect(throws: LineError.self) { try PromptRecord(fields: ["id": 1], idField: "sku") }
-        #expect(throws: LineError.self) { try PromptRecord(fields: ["sku": []], idField: "sku") }
+        #expect(try JobLine.id(of: ["id": 1, "sku": "x-7"], "sku") == "x-7")
+        for wrong: JSONValue in [["id": 1], ["sku": []]] {
+            #expect(throws: LineError.self) { try JobLine.id(of: wrong, "sku") }
+        }
     }
 
     @Test func errorsOfAnEarlierStepAreSeen() {

@@ -29,7 +29,7 @@ import Testing
         var hashes: [UInt64] = []
         var reader = InputReader(paths: [input])
         while let line = try reader.next() {
-            hashes.append(LineIdentity(line, try LineKeys(job)).contentHash)
+            hashes.append(JobLine(line, try LineKeys(job)).contentHash)
         }
         let ids = ["a", "b", "c", "d", "e"].map(ReportPrompts.hash)
         let prompts = try ReportPrompts(of: job, for: Set(ids).subtracting([ids[1]]))
@@ -56,7 +56,7 @@ import Testing
         let job = JobSettings.test(input: [input])
         var (reader, names) = (InputReader(paths: [input]), [ReportPrompts.Name]())
         while let line = try reader.next() {
-            let identity = LineIdentity(line, try LineKeys(job))
+            let identity = JobLine(line, try LineKeys(job))
             names.append(.init(id: ReportPrompts.hash(identity.id), content: identity.contentHash))
         }
         let prompts = try ReportPrompts(of: job, for: Set(names.map(\.id)), limit: 7)

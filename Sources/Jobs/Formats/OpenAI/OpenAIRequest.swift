@@ -69,7 +69,7 @@ package struct OpenAIRequest: Sendable, Equatable {
             guard let id = content.fields["id"] else {
                 throw LineError(.badField, "`custom_id` is missing.")
             }
-            guard PromptRecord.idText(id) != nil else {
+            guard id.idText != nil else {
                 content.fields = [:]
                 throw LineError(.badField, "`custom_id` must be a string, but is \(id.kindName).")
             }

@@ -31,20 +31,26 @@ package struct LineKeys: Sendable {
     }
 }
 
-/// Identity of a record's result, and the parsed record. Every record has an id, its own or its number, even if it is
-/// otherwise invalid.
-package struct LineIdentity {
-    package var id: String
+/// A line of a job's input. Each has an id, its own or its number, even if it is otherwise invalid.
+package struct JobLine {
+    /// The input's file, as named in the job, and the number in it, from 1.
+    package let file: String
+    package let number: Int
+    /// Number over all files.
+    let overallNumber: Int
+    /// Place among the lines that count, whether they are taken up or not; set by `JobLines`.
+    package internal(set) var place = 0
+    package let id: String
     /// Whether its id is its number in the whole input.
     let isNumbered: Bool
     /// Possible hashes of its results: that of the parts that the job uses, and the same by the schemes of earlier runs.
     let hashes: [UInt64]
     var contentHash: UInt64 { hashes[0] }
-    package var record: Result<PromptRecord, LineError>
-    /// Fields of the line; nil if it is no object.
-    private(set) var fields: JSONValue?
+    package internal(set) var record: Result<PromptRecord, LineError>
+    /// Nil if it is no object.
+    let fields: JSONValue?
     /// Nil if it is none of OpenAI's.
-    package private(set) var request: OpenAIRequest?
+    package let request: OpenAIRequest?
 
     package init(_ line: InputRecord, _ keys: LineKeys) {
         var ownID: String?
@@ -52,21 +58,45 @@ package struct LineIdentity {
         do throws(LineError) {
             let read = try line.content()
             content = read
-            ownID = try PromptRecord.id(of: read.fields, keys.idField)
+            ownID = try Self.id(of: read.fields, keys.idField)
             if let fault = read.fault { throw fault }
             var fields = read.isOfCells ? keys.reading.typed(read.fields) : read.fields
             if let first = read.request?.prompts.first { fields = fields.asking(first) }
-            var prompt = try PromptRecord(
-                fields: fields, read.request == nil ? keys.reading : .request, idField: keys.idField)
+            var prompt = try PromptRecord(fields: fields, read.request == nil ? keys.reading : .request)
             prompt.request = read.request
             record = .success(prompt)
         } catch {
             record = .failure(error)
         }
+        (file, number, overallNumber) = (line.file, line.number, line.overallNumber)
         id = ownID ?? String(line.overallNumber)
         isNumbered = ownID == nil
         (fields, request) = (content?.fields, content?.request)
         hashes = ([keys.scheme] + keys.earlier).map { $0.hash(of: line, ownID, content) }
+    }
+
+    private static let idLimit = 4096
+
+    /// Returns the id of a line, even of an invalid one; nil if it has none.
+    /// - Parameter field: its field; nil is `id`, which is optional.
+    static func id(of fields: JSONValue, _ field: String? = nil) throws(LineError) -> String? {
+        let name = field ?? "id"
+        guard let value = fields[name], value != .null else {
+            guard let field else { return nil }
+            throw LineError(.badField, "The line has no `\(field)`, which the job names as the id.")
+        }
+        guard let id = value.idText else {
+            throw LineError(
+                .badField, "`\(name)` must be a string or a whole number, but is \(value.kindName).")
+        }
+        guard id.utf8.count <= idLimit else {
+            throw LineError(.badField, "`\(name)` is longer than \(idLimit) bytes.")
+        }
+        // Each of several samples of a line has its own id.
+        if field == nil, PreviousStep.isResult(fields), let sample = fields.int("sample") {
+            return "\(id)#\(sample)"
+        }
+        return id
     }
 
     /// Returns the key of a sample's result: the key under which an earlier run has stored it, if any, also of a redone
@@ -102,4 +132,16 @@ package struct LineIdentity {
 
     /// The error of an earlier job in the line.
     package var carriedError: LineError? { fields.flatMap(PreviousStep.error) }
+}
+
+extension JSONValue {
+    /// An id; a whole number becomes its digits. Nil if it can't be one.
+    var idText: String? {
+        switch self {
+        case .int(let number): String(number)
+        case .number(let number): number.isWhole ? number.text : integer.map { "\($0)" }
+        case .string(let text): text
+        default: nil
+        }
+    }
 }

@@ -5,15 +5,15 @@ import Testing
 @testable import Jobs
 
 /// What makes a line the same again.
-@Suite struct LineIdentityTests {
+@Suite struct JobLineTests {
     private func identity(
         _ line: String, earlier: [LineScheme] = [], _ change: (inout JobSettings) -> Void = { _ in }
-    ) throws -> LineIdentity {
+    ) throws -> JobLine {
         let folder = try TestFolder()
         let input = try folder.write(line + "\n", to: "in.jsonl")
         var reader = InputReader(paths: [input])
         let record = try #require(try reader.next())
-        return LineIdentity(record, try LineKeys(.test(input: [input], change), earlier: earlier))
+        return JobLine(record, try LineKeys(.test(input: [input], change), earlier: earlier))
     }
 
     private func isSame(
