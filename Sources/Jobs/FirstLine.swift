@@ -52,9 +52,6 @@ struct FirstLine {
         guard !choosesPrompt, !has("prompt"), !has("messages"), job.opening.messages.last?.role != "user",
             job.task.answers || job.chat
         else { return }
-        if let foreign = ForeignRequest(fields) {
-            throw UserError(.badJob, at: place, foreign.problem(path: path))
-        }
         guard let (names, reference) = offer else {
             guard job.rows != nil else { return }
             throw UserError(
@@ -90,17 +87,13 @@ struct FirstLine {
                 "the prompt template uses no field, so that all lines ask the same; the lines have \(ownNames). A field is written \(reference(to: field))."
             )
         }
-        if let samples = job.samples, samples > 1, job.temperature ?? 0 == 0,
-            !(job.temperature == nil && has("temperature"))
-        {
+        let sampled =
+            [("", job, job.samples ?? 1)]
+            + job.steps.filter { $0.each == nil }.map { ("steps: \($0.name): ", $0.job(in: job), $0.samples) }
+        for (step, settings, samples) in sampled where samples > 1 && settings.temperature ?? 0 == 0 {
+            if settings.temperature == nil && has("temperature") { continue }
             warnings.append(
-                "samples is \(samples) and temperature 0: all samples of a line will be the same. Set a temperature, such as 0.7."
-            )
-        }
-        for step in job.steps where step.samples > 1 && step.each == nil {
-            guard step.job(in: job).temperature ?? 0 == 0 else { continue }
-            warnings.append(
-                "steps: \(step.name): samples is \(step.samples) and temperature 0: all rows that it makes of one will be the same. Set a temperature, such as 0.7."
+                "\(step)samples is \(samples) and temperature 0: all of them will be the same. Set a temperature, such as 0.7."
             )
         }
         let taken = job.outputFormat.ownNames(of: job)
@@ -122,35 +115,24 @@ struct FirstLine {
         }
         // Fields of lines that are data may have any name.
         guard reading.asks, !reading.settings.isEmpty else { return warnings }
-        for field in unused {
-            if field.name == "schema" {
-                warnings.append(
-                    "\(place): the field schema is \(field.value.kindName), so it is no JSON Schema; it has no effect here."
-                )
-            } else if Self.foreignSettings.contains(field.name) {
-                warnings.append(
-                    "\(place): the field \(field.name) is the name of a setting, but has no effect here.")
-            } else if let near = Self.meant(by: field.name) {
-                warnings.append(
-                    "\(place): the field \(field.name.prefix(64)) has no effect. Is \(near) meant?")
-            }
+        let odd = unused.map(\.name).filter { name in
+            Self.settingNames.contains(name) && !data.contains(name)
+                || name.utf8.count >= 4 && !NearMiss.hint(for: name, among: Self.longNames).isEmpty
+        }
+        if !odd.isEmpty {
+            warnings.append(
+                "\(place): \(odd.map { "\($0.prefix(64))" }.joined(separator: ", ")): like a setting's name, but without effect here. \"phibatch help input\" lists the settings of lines."
+            )
         }
         return warnings
     }
 
-    /// Settings of OpenAI's requests that native lines don't have.
-    private static let foreignSettings: Set = [
-        "n", "max_completion_tokens", "top_logprobs", "logprobs", "tools", "tool_choice",
-        "stream", "best_of", "echo", "suffix", "model",
-    ]
-
-    /// Returns the setting that a misspelt name means; nil if it is probably another name.
-    private static func meant(by name: String) -> String? {
-        guard name.utf8.count >= 4 else { return nil }
-        let hint = NearMiss.hint(for: name, among: LineReading.names.filter { $0.utf8.count >= 5 })
-        guard !hint.isEmpty else { return nil }
-        return LineReading.names.first { hint.contains(" \($0)?") }
-    }
+    /// Settings of lines, whose values must fit, and of OpenAI's requests alone.
+    private static let settingNames = Set(LineReading.names).union([
+        "n", "max_completion_tokens", "top_logprobs", "logprobs", "stream", "best_of", "echo", "suffix",
+        "model",
+    ])
+    private static let longNames = LineReading.names.filter { $0.utf8.count >= 5 }
 }
 
 extension JobSettings {
