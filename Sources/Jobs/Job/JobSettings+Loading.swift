@@ -45,7 +45,7 @@ extension JobSettings {
         var format = outputFormat
         if outputFormatFollowsInput {
             format =
-                OutputName(output, of: selection).format
+                OutputName(wholeOutput).format
                 ?? (task.answers && firstLineIsRequest ? .openAI() : .jsonl)
         }
         if results != .full, let shown = format.showing(results) { format = shown }

@@ -3,61 +3,35 @@ import OperatingSystem
 /// The format that an output's name shows to its readers.
 struct OutputName {
     private let path: String
-    /// Without a shard's ending.
-    private let own: String
     /// In lower case, and without the ending of a compression.
     private let name: String
+    private let isPacked: Bool
 
-    init(_ path: String, of selection: LineSelection = .all) {
-        var name = Paths.name(of: path)
-        if let shard = selection.shard {
-            let end = OutputPaths.shard(shard.index, of: shard.count, output: "")
-            if name.hasSuffix(end) { name = String(name.dropLast(end.count)) }
-        }
-        (self.path, own, self.name) = (path, name, Packing.stem(ofName: name.lowercased()))
+    /// - Parameter path: without a shard's ending.
+    init(_ path: String) {
+        let name = Paths.name(of: path).lowercased()
+        (self.path, self.name) = (path, Packing.stem(ofName: name))
+        isPacked = self.name != name
     }
 
     /// Nil if the name shows none.
-    var format: ResultFormat? {
-        ResultFormat.all.first { $0.nameEnds.contains { name.hasSuffix("." + $0) } }
-    }
+    var format: ResultFormat? { ResultFormat.all.first { $0.nameEnds.contains(where: ends) } }
 
-    /// Names of JSON lines.
-    private var isJSONLines: Bool { name.hasSuffix(".jsonl") || name.hasSuffix(".ndjson") }
+    private func ends(in ending: String) -> Bool { name.hasSuffix("." + ending) }
 
-    private static let packings = ["bz2", "xz", "lz4", "zip", "7z", "br"]
     private static let others = [
-        "avro", "orc", "xlsx", "xls", "ods", "sqlite", "db", "pkl", "npz",
-        "h5",
+        "bz2", "xz", "lz4", "zip", "7z", "br", "arrow", "feather", "avro", "orc", "xlsx", "xls", "ods",
+        "sqlite", "db", "pkl", "npz", "h5",
     ]
 
     /// - Throws: `UserError` if the name shows a format that no output has.
     func check() throws(UserError) {
-        if let ending = ending(Self.packings) {
-            throw UserError(
-                .badJob, at: path,
-                "ends in .\(ending), but outputs are packed with gzip or zstd alone, or not at all: name it \(stem(ending)).zst, \(stem(ending)).gz or \(stem(ending))."
-            )
-        }
-        if ParquetFile.isArrow(named: name) { throw UserError(.badJob, at: path, ParquetFile.arrowAdvice) }
-        if name != own.lowercased(), let format, format.table != nil {
-            throw UserError(
-                .badJob, at: path,
-                "would be packed as a whole, which readers of \(format.name) don't unpack: name it \(Packing.stem(ofName: own))."
-            )
-        }
-        if let ending = ending(Self.others) {
-            throw UserError(
-                .badJob, at: path,
-                "ends in .\(ending), but outputs are JSON lines, or tables in names that end in .csv, .tsv or .parquet, or an array in .json. Name it "
-                    + "\(stem(ending)).parquet or \(stem(ending)).jsonl; pandas, for one, then makes other formats of it."
-            )
-        }
+        guard Self.others.contains(where: ends) || isPacked && format?.table != nil else { return }
+        throw UserError(
+            .badJob, at: path,
+            "has a name of something else: outputs are JSON lines, or arrays in .json, or tables in .csv, .tsv or .parquet, and those in text may be packed in .gz or .zst. Give it such a name; pandas, for one, makes other formats of it."
+        )
     }
-
-    private func stem(_ ending: String) -> Substring { own.dropLast(ending.count + 1) }
-
-    private func ending(_ endings: [String]) -> String? { endings.first { name.hasSuffix("." + $0) } }
 
     /// - Parameter format: the file's format.
     /// - Throws: `UserError` if the name shows another.
@@ -65,7 +39,7 @@ struct OutputName {
         let writesJSONLines = format.nameEnds.isEmpty
         let fits =
             switch self.format {
-            case nil: writesJSONLines || !isJSONLines
+            case nil: writesJSONLines || !["jsonl", "ndjson"].contains(where: ends)
             case let named?: named.nameEnds == (writesJSONLines ? ["json"] : format.nameEnds)
             }
         guard !fits else { return }
@@ -79,8 +53,8 @@ struct OutputName {
 extension JobSettings {
     /// - Throws: `UserError` if a file's format differs from its name, or its compression is unavailable.
     func checkOutputNames() throws {
-        for path in [output, errors].compactMap({ $0 }) where path != "-" {
-            try OutputName(path, of: selection).check()
+        for path in [wholeOutput, errors ?? "-"] { try OutputName(path).check() }
+        for path in [output, errors ?? "-"] where path != "-" {
             _ = try OutputPaths(output: path, in: .real).makePacker()
         }
         do throws(UserError) { if outputFormat.table != nil { _ = try DuckDB.program() } } catch {
