@@ -148,7 +148,7 @@ extension SettingMember {
             case .bias: .bias
             }
         self.init(
-            form: form, set: { try $1.read(setting, into: &$0.request) },
+            form: form, set: { try setting.set($1, in: &$0.request) },
             problem: { setting.problem(in: $0.request) },
             text: { setting.changesResults ? setting.text(in: $0.request) ?? setting.unset : nil },
             words: setting.words)

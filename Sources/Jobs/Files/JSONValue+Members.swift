@@ -33,4 +33,18 @@ extension JSONValue {
     }
 
     package func number(_ name: String) -> Double? { self[name]?.number }
+
+    var flag: Bool? { if case .bool(let flag) = self { flag } else { nil } }
+
+    /// The value in errors.
+    var shown: String {
+        switch self {
+        case .int(let number): "\(number)"
+        case .number(let number): number.text
+        default: kindName
+        }
+    }
+
+    /// Returns an error with the value and the valid ones.
+    func wrong(_ right: String) -> SettingProblem { SettingProblem("must be \(right), but is \(shown)") }
 }

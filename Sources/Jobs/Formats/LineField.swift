@@ -9,16 +9,6 @@ extension JSONValue {
         return value
     }
 
-    /// Reads one setting, if it is given, under a body's name for it.
-    func setting(_ setting: String, as name: String) throws(LineError) -> RequestSettings {
-        var settings = RequestSettings()
-        guard let value = given(name), let setting = RequestSetting.named(setting) else { return settings }
-        do throws(SettingProblem) { try value.read(setting, into: &settings) } catch {
-            throw LineError(.badField, "`\(name)` \(error.message).")
-        }
-        return settings
-    }
-
     /// Returns a list of token ids; nil if the field is something else or absent.
     func tokenIDs(_ name: String) throws(LineError) -> [Int32]? {
         guard case .array(let elements)? = given(name) else { return nil }

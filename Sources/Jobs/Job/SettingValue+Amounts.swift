@@ -62,7 +62,8 @@ extension SettingValue {
     func bias(in range: NumberRange) throws(SettingProblem) -> [Int32: Float] {
         var bias: [Int32: Float] = [:]
         for (key, value) in try biasPairs(range) {
-            guard let id = key.text.flatMap(TokenIDs.id) else {
+            // Digits only, so that each id has one spelling.
+            guard let text = key.text, let id = Int32(text), id >= 0, String(id) == text else {
                 throw key.fault("must be a map of token ids to numbers, but has the key \(key.shown)")
             }
             guard let addend = value.number, range.contains(addend) else {

@@ -19,57 +19,39 @@ extension SettingValue {
     private func pick(_ name: String, reads: Bool) throws -> Pick {
         let json = try json()
         if case .array(let values) = json { return try Pick(name, of: values) }
-        let right =
-            "must be a list, or a mapping with of (and weights), with from and to, or with file (and field)"
-        guard case .object(let members) = json else { throw SettingProblem("\(right), but is \(shown)") }
-        let forms = [["of", "weights"], ["from", "to", "decimals"], ["file", "field"]]
-        guard let form = forms.first(where: { members[$0[0]] != nil }) else { throw SettingProblem(right) }
-        if let other = members.names.first(where: { !form.contains($0) }) {
-            throw SettingProblem("has \(form[0]), beside which \(other.prefix(64)) has no meaning")
+        let names = if case .object(let members) = json { Set(members.names) } else { Set<String>() }
+        if case .array(let values)? = json["of"], names.isSubset(of: ["of", "weights"]) {
+            return try Pick(name, of: values, weights: member("weights") { try $0.numbers() })
         }
-        switch form[0] {
-        case "of":
-            guard case .array(let values)? = members["of"] else {
-                throw SettingProblem("has of, which must be a list")
-            }
-            return try Pick(name, of: values, weights: members["weights"].map(Self.weights))
-        case "from":
-            let decimals: Int?
-            do { decimals = try members["decimals"]?.int(in: DecimalRange.decimalsRange) } catch {
-                throw SettingProblem("has decimals, which \(error.message)")
-            }
-            let range = try DecimalRange(members["from"] ?? .null, members["to"] ?? .null, decimals: decimals)
-            return try Pick(name, .range(range))
-        default:
-            return try Pick(name, .file(file(field: members["field"], reads: reads)))
+        if json["from"] != nil, names.isSubset(of: ["from", "to", "decimals"]) {
+            let decimals = try member("decimals") { try $0.int(in: DecimalRange.decimalsRange) }
+            return try Pick(
+                name, .range(DecimalRange(json["from"] ?? .null, json["to"] ?? .null, decimals: decimals)))
+        }
+        if names.isSubset(of: ["file", "field"]), let path = try member("file", { try $0.path() }) {
+            let field = try member("field") { try $0.string() }
+            return try Pick(name, .file(PickedFile(path: path, field: field, reads: reads)))
+        }
+        throw wrong(
+            "a list, or a mapping with of (and weights), with from and to (and decimals), or with file (and field)"
+        )
+    }
+
+    /// Reads a member of a mapping; nil if there is none.
+    private func member<Value>(_ name: String, _ read: (SettingValue) throws -> Value) throws -> Value? {
+        guard case .mapping(let pairs) = content,
+            let value = pairs.first(where: { $0.key.text == name })?.value
+        else { return nil }
+        do { return try read(value) } catch let error as SettingProblem {
+            throw SettingProblem("has \(name), which \(error.message)", line: error.line)
         }
     }
 
-    private static func weights(_ json: JSONValue) throws -> [Double] {
-        guard case .array(let values) = json else {
-            throw SettingProblem("has weights, which must be a list of numbers")
+    private func numbers() throws(SettingProblem) -> [Double] {
+        guard case .list(let elements) = content else { throw wrong("a list of numbers") }
+        return try elements.map { element throws(SettingProblem) in
+            guard let number = element.number else { throw element.wrong("numbers") }
+            return number
         }
-        return try values.map { value in
-            if let weight = value.number { return weight }
-            throw SettingProblem("has weights, which must be numbers; one is \(value.shown)")
-        }
-    }
-
-    private func file(field: JSONValue?, reads: Bool) throws(SettingProblem) -> PickedFile {
-        guard case .mapping(let members) = content,
-            let path = members.first(where: { $0.key.text == "file" })?.value
-        else { throw wrong("a mapping with a file") }
-        var name: String?
-        if let field {
-            guard case .string(let text) = field else {
-                throw SettingProblem("has field, which must be a string, but is \(field.shown)")
-            }
-            name = text
-        }
-        let file: String
-        do { file = try path.path() } catch {
-            throw SettingProblem("has file, which \(error.message)", line: error.line)
-        }
-        return try PickedFile(path: file, field: name, reads: reads)
     }
 }

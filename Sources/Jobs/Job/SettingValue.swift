@@ -3,8 +3,8 @@ import FoundationShim
 import JSON
 import OperatingSystem
 
-/// A value of a job file or an option.
-struct SettingValue: WrittenValue {
+/// A value in a job file, an option, a line or a body, before a setting interprets it.
+struct SettingValue {
     indirect enum Content {
         /// Unquoted text in a job file, or the text of an option: a number, a word, ...
         case plain(String)
@@ -15,27 +15,44 @@ struct SettingValue: WrittenValue {
     }
 
     let content: Content
-    /// The line of a job file, from 1; an alias has that of its anchor. Nil for an option.
+    /// The line of a job file, from 1; an alias has that of its anchor. Nil elsewhere.
     let line: Int?
     /// The folder of relative paths.
     private let folder: String
+    /// Whether it is a command-line option, where all is text and nothing can be quoted.
+    let isOption: Bool
 
     init(_ content: Content, line: Int, folder: String) {
-        (self.content, self.line, self.folder) = (content, line, folder)
+        (self.content, self.line, self.folder, isOption) = (content, line, folder, false)
     }
 
-    init(option text: String) { self.init(options: .plain(text)) }
+    init(option text: String) { self.init(.plain(text), isOption: true) }
 
-    private init(options: Content) { (content, line, folder) = (options, nil, "") }
+    private init(_ content: Content, isOption: Bool) {
+        (self.content, line, folder, self.isOption) = (content, nil, "", isOption)
+    }
 
     /// - Parameter isList: whether the option may be repeated.
     init?(option texts: [String], isList: Bool) {
         guard let first = texts.first else { return nil }
-        self = isList ? Self(options: .list(texts.map(Self.init(option:)))) : Self(option: first)
+        self = isList ? Self(.list(texts.map(Self.init(option:))), isOption: true) : Self(option: first)
     }
 
-    /// Whether it is a command-line option, where all is text and nothing can be quoted.
-    var isOption: Bool { line == nil }
+    /// A value of a line or a body.
+    init(_ json: JSONValue) {
+        let content: Content =
+            switch json {
+            case .null: .plain("null")
+            case .bool(let flag): .plain("\(flag)")
+            case .int(let number): .plain("\(number)")
+            case .number(let number): .plain(number.text)
+            case .string(let text): .quoted(text)
+            case .array(let elements): .list(elements.map { Self($0) })
+            case .object(let members):
+                .mapping(members.map { (Self(.quoted($0.name), isOption: false), Self($0.value)) })
+            }
+        self.init(content, isOption: false)
+    }
 
     private static let nulls: Set = ["", "~", "null", "Null", "NULL"]
 
@@ -54,19 +71,24 @@ struct SettingValue: WrittenValue {
         }
     }
 
-    var integer: Int? {
-        guard case .plain(let text) = content else { return nil }
-        return Int(text) ?? (try? JSONValue(parsing: Array(text.utf8), limits: .line))?.integer
+    func int(in range: ClosedRange<Int>) throws(SettingProblem) -> Int {
+        guard case .plain(let text) = content,
+            let integer = Int(text) ?? (try? JSONValue(parsing: Array(text.utf8), limits: .line))?.integer,
+            range.contains(integer)
+        else { throw wrong(range.right) }
+        return integer
     }
 
     var number: Double? { if case .plain(let text) = content { decimal(text) } else { nil } }
 
-    var flag: Bool? {
-        switch content {
-        case .plain("true"): true
-        case .plain("false"): false
-        default: nil
-        }
+    func number(in range: NumberRange) throws(SettingProblem) -> Double {
+        guard let number, range.contains(number) else { throw wrong(range.right) }
+        return number
+    }
+
+    func bool() throws(SettingProblem) -> Bool {
+        guard case .plain(let text) = content, let flag = Bool(text) else { throw wrong("true or false") }
+        return flag
     }
 
     func string() throws(SettingProblem) -> String {
@@ -143,10 +165,65 @@ struct SettingValue: WrittenValue {
         }
     }
 
+    /// Returns an error with the value's place.
     func fault(_ what: String) -> SettingProblem { SettingProblem(what, line: line) }
+
+    /// Returns an error with the value and the valid ones.
+    func wrong(_ right: String) -> SettingProblem { fault("must be \(right), but is \(shown)") }
 
     private var isNumberLike: Bool {
         if case .plain(let text) = content { looksLikeNumberOrBool(text) } else { false }
+    }
+}
+
+extension RequestSetting {
+    /// Reads the setting, and changes nothing else.
+    func set(_ value: SettingValue, in settings: inout RequestSettings) throws(SettingProblem) {
+        switch kind {
+        case .int(let path, let range, _): settings[keyPath: path] = try value.int(in: range)
+        case .number(let path, let range, _): settings[keyPath: path] = Float(try value.number(in: range))
+        case .flag(let path): settings[keyPath: path] = try value.bool()
+        case .word(let path, let words):
+            let texts = try value.strings()
+            guard let word = texts.first, texts.count == 1, words.isEmpty || words.contains(word) else {
+                throw value.wrong(words.isEmpty ? "a string" : "one of \(words.joined(separator: ", "))")
+            }
+            settings[keyPath: path] = word
+        case .texts(let path, let problem):
+            let texts = try value.strings()
+            if let problem = problem(texts) { throw value.fault(problem) }
+            settings[keyPath: path] = texts
+        case .bias(let path, let range): settings[keyPath: path] = try value.bias(in: range)
+        }
+    }
+
+    /// Settings that lines may have, except `choices`, which may be a field like others: see `Choices`.
+    fileprivate static let ofLines = all(in: .line).filter { $0.name != Choices.ownField }
+}
+
+extension RequestSettings {
+    /// A line's own settings.
+    /// - Parameter line: only its settings.
+    /// - Throws: `LineError` with the field.
+    init(ofLine line: JSONValue) throws(LineError) {
+        self.init()
+        guard case .object(let members) = line, !members.isEmpty else { return }
+        for setting in RequestSetting.ofLines { try set(setting, of: line, as: setting.name) }
+    }
+
+    /// One setting of a body, under the body's name for it.
+    init(_ setting: String, of body: JSONValue, as name: String) throws(LineError) {
+        self.init()
+        if let setting = RequestSetting.named(setting) { try set(setting, of: body, as: name) }
+    }
+
+    private mutating func set(_ setting: RequestSetting, of line: JSONValue, as name: String)
+        throws(LineError)
+    {
+        guard let value = line.given(name) else { return }
+        do throws(SettingProblem) { try setting.set(SettingValue(value), in: &self) } catch {
+            throw LineError(.badField, "`\(name)` \(error.message).")
+        }
     }
 }
 
@@ -186,7 +263,7 @@ extension SettingValue {
         case .plain where isNull: return .null
         case .plain(let text):
             switch try? JSONValue(parsing: Array(text.utf8), limits: .line) {
-            case let value? where value.number != nil || value.flag != nil: return value
+            case let value? where value.number != nil || Bool(text) != nil: return value
             default: return .string(text)
             }
         case .quoted(let text): return .string(text)

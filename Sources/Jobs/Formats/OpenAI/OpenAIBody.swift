@@ -285,16 +285,20 @@ struct OpenAIBody {
     private func topLogprobs() throws(LineError) -> Int { try logprobs(as: "top_logprobs") ?? 0 }
 
     private func logprobs(as name: String) throws(LineError) -> Int? {
-        try field.setting("logprobs", as: name).logprobs
+        try RequestSettings("logprobs", of: field, as: name).logprobs
     }
 
     /// Reads `n` like the samples of a job.
-    private func samples() throws(LineError) -> Int? { try field.setting("samples", as: "n").samples }
+    private func samples() throws(LineError) -> Int? {
+        try RequestSettings("samples", of: field, as: "n").samples
+    }
 
     /// Reads the first of these names that exists.
     private mutating func readLimit(_ names: [String], unset: Int) throws(LineError) {
         for name in names {
-            guard let limit = try field.setting("max_tokens", as: name).maxTokens else { continue }
+            guard let limit = try RequestSettings("max_tokens", of: field, as: name).maxTokens else {
+                continue
+            }
             return fields.append(("max_tokens", .int(limit)))
         }
         fields.append(("max_tokens", .int(unset)))
