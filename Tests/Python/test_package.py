@@ -18,7 +18,6 @@ from conftest import needs
 
 import phibatch
 from phibatch._parameters import JobKeywords
-from phibatch._process import in_python
 
 BIN = Path(sys.executable).parent
 
@@ -47,7 +46,7 @@ def test_metadata() -> None:
 
 
 def test_importing_it_imports_nothing_else() -> None:
-    text = "import sys, phibatch; print([m for m in ('pandas', 'polars', 'pyarrow', 'pydantic', 'tqdm') if m in sys.modules])"
+    text = "import sys, phibatch; print([m for m in ('pandas', 'polars', 'pyarrow', 'pydantic') if m in sys.modules])"
     assert run(sys.executable, "-c", text).stdout == "[]\n"
 
 
@@ -111,7 +110,3 @@ def test_settings_are_those_of_the_program() -> None:
     listed = re.findall("^- `([a-z_]+)`:", run(BIN / "phibatch", "help", "job").stdout, re.M)
     assert set(listed) == set(JobKeywords.__annotations__)
 
-
-def test_messages_are_of_python() -> None:
-    assert in_python("--if-changed keep or --max-failures 2.") == 'if_changed="keep" or max_failures=2.'
-    assert in_python("--no-chat, --top-k must be") == "chat=False, top_k must be"

@@ -5,7 +5,7 @@
 set -eu
 venv=$1
 python=${PYTHON:-python3}
-packages="pytest pydantic tqdm pandas polars pyarrow duckdb-cli datasets pyright lm-eval[api] transformers llm openai moto[server] huggingface_hub"
+packages="pytest pydantic pandas polars pyarrow duckdb-cli datasets pyright lm-eval[api] transformers llm openai moto[server] huggingface_hub"
 if ! [ -x "$venv/bin/python" ] && ! "$python" -m venv "$venv" 2>/dev/null; then
     rm -rf "$venv"
     echo "==> skipped the Python package: $python can't make a venv (python3-venv)"

@@ -10,15 +10,16 @@ from typing import (
 )  # fmt: skip
 
 from ._errors import PhibatchError, UsageError, error_of_code
-from ._parameters import Asked, Message, Prompt, SamplingParams, Schema, Settings, check_names, is_one, options, parameters
+from ._parameters import Asked, Message, Prompt, SamplingParams, Schema, Settings, is_one, options, parameters
 from ._process import Answer, PipeProcess
 from ._progress import Bar
 from ._results import Result, Scores, result, scores
-from ._settings import LoadSettings
 from ._values import is_list
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from ._settings import LoadSettings
 
 #: The most requests sent and not answered yet.
 _WINDOW = 1024
@@ -48,7 +49,6 @@ class LLM:
     """
 
     def __init__(self, model: str, *, offline: bool = False, **settings: Unpack[LoadSettings]) -> None:
-        check_names(settings, LoadSettings.__annotations__, True)
         self._process = PipeProcess(str(model), options({**settings, "offline": offline or None}))
         self.model = str(model)
         self._finalizer = weakref.finalize(self, self._process.close)
@@ -57,11 +57,6 @@ class LLM:
     def context_length(self) -> int:
         """The most tokens of prompt and answer together."""
         return self._process.greeting["context_length"]
-
-    @property
-    def vocabulary_size(self) -> int:
-        """The number of tokens in the vocabulary."""
-        return self._process.greeting["vocabulary_size"]
 
     # Generation
 
@@ -232,18 +227,6 @@ class LLM:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    async def __aenter__(self) -> LLM:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await asyncio.get_running_loop().run_in_executor(None, self.close)
-
-    def __reduce__(self) -> Any:
-        raise PhibatchError(
-            "An LLM can't be sent to another process; make one there, or let threads share this one.",
-            code="no_pickle",
-        )
-
     def __repr__(self) -> str:
         return f"LLM({self.model!r})"
 
@@ -269,7 +252,7 @@ class LLM:
         open_: Dict[int, int] = {}
         rest = enumerate(lines)
         more = True
-        bar = Bar(count, shows=progress)
+        bar = Bar(shows=progress)
         try:
             while True:
                 while more and len(open_) < _WINDOW:
@@ -381,12 +364,6 @@ class Stream(_Pieces):
     def close(self) -> None:
         """Ends the request."""
         self._llm._process.cancel([self._number])  # pyright: ignore[reportPrivateUsage]
-
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __del__(self) -> None:
         if self._result is None:

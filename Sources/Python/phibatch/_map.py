@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import json
 import os
-import re
 import shutil
 import tempfile
 import warnings
@@ -14,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Protocol, TypeVar, overload
 
 from ._errors import TooManyFailuresError, UsageError
-from ._kinds import ANY, TEXT, Kind, kind
-from ._parameters import MapKeywords, Schema, check_names, json_schema, parsed
+from ._kinds import TEXT, Kind, kind
+from ._parameters import MapKeywords, Schema, check_names, json_schema
 from ._process import logger
 from ._results import line_error
 from ._run import run
@@ -38,7 +37,6 @@ class _Keywords(MapKeywords, total=False):
     into: str | None
     id: str | None
     on_error: str
-    objects: bool
     progress: bool | None
     if_changed: str | None
     offline: bool
@@ -71,7 +69,6 @@ def map(
     into: str | None = None,
     id: str | None = None,
     on_error: str = "warn",
-    objects: bool = False,
     progress: bool | None = None,
     if_changed: str | None = None,
     offline: bool = False,
@@ -90,7 +87,7 @@ def map(
     interruption.
 
     Args:
-        data: a DataFrame of pandas or polars, a pyarrow Table, a `datasets.Dataset`, the path of a Parquet or Arrow file, or
+        data: a DataFrame of pandas or polars, a pyarrow Table, a `datasets.Dataset`, the path of a Parquet file, or
             an iterable of mappings or of texts, which are the prompts.
         prompt: a template over the columns (Jinja): ``"Translate: {{ text }}"``.
         model: a name of ``phibatch models``, ``org/name`` on Hugging Face, or a folder.
@@ -101,7 +98,6 @@ def map(
         id: the column that identifies rows; by default the columns that the templates use.
         on_error: the effect of a failed row: ``warn``: a warning, and its new columns are null; ``null``: the same,
             with a column ``error`` for the reason; ``raise``: an error once all other rows are done and kept.
-        objects: with `into` and a pydantic model: return its objects instead of mappings.
         progress: show a bar; by default on terminals and in notebooks.
         if_changed: for results of another model or other settings: ``refuse`` (the default), ``restart`` or ``keep``.
         offline: fetch no model.
@@ -118,7 +114,7 @@ def map(
     """
     if on_error not in ("warn", "null", "raise"):
         raise UsageError(f'on_error is "warn", "null" or "raise", but here "{on_error}".')
-    check_names(settings, [*MapKeywords.__annotations__, "steps", "keep"], False)
+    check_names(settings, [*MapKeywords.__annotations__, "steps", "keep"])
     is_file = isinstance(data, (str, Path))
     target = None if output is None else Path(output)
     if is_file and (target is None or target.suffix not in (".parquet", ".csv")):
@@ -132,7 +128,7 @@ def map(
     if schema is not None:
         job["schema"] = json_schema(schema)
     job.setdefault("max_failures", "100%")
-    plan = _Plan(schema, into, objects, on_error == "null", (settings.get("samples") or 1) > 1)
+    plan = _Plan(schema, into, on_error == "null", (settings.get("samples") or 1) > 1)
     plan.check(rows.columns)
     used = _used(rows.columns, job, id)
     own = Path(tempfile.mkdtemp(prefix="phibatch-map-")) if target is None else None
@@ -170,20 +166,17 @@ def map(
 class _Plan:
     """Columns made from answers."""
 
-    def __init__(
-        self, schema: Schema | None, into: str | None, objects: bool, has_errors: bool, are_lists: bool
-    ) -> None:
+    def __init__(self, schema: Schema | None, into: str | None, has_errors: bool, are_lists: bool) -> None:
         self._schema = schema
         self._are_lists = are_lists
         #: Errors of rows; None for rows that did not fail.
         self.errors: List[str | None] = []
-        self._objects = objects and hasattr(schema, "model_validate_json")
         self._has_errors = has_errors
         made = TEXT if schema is None else kind(json_schema(schema))
         #: Columns of the members of a schema of objects; None for a single column.
-        self._parts = made.members if made.name == "struct" and into is None and not objects else None
+        self._parts = made.members if made.name == "struct" and into is None else None
         self._into = into or "answer"
-        self._kind = ANY if self._objects else made
+        self._kind = made
 
     @property
     def _names(self) -> List[str]:
@@ -217,8 +210,6 @@ class _Plan:
     def _answer(self, text: str) -> Any:
         if self._schema is None:
             return text
-        if self._objects:
-            return parsed(text, self._schema)
         value = json.loads(text)
         return value if self._parts is not None else self._kind.value(value)
 
@@ -232,10 +223,6 @@ def _used(columns: Any, job: Mapping[str, Any], id: str | None) -> List[str]:
     if "steps" in job:
         raise UsageError("steps make several answers of a row; use run for them.")
     texts = json.dumps([job.get(name) for name in _TEMPLATES], ensure_ascii=False)
-    # Names that stand alone and are not assigned by a template.
-    for name in re.findall(r"{{-?\s*([A-Za-z_]\w*)\s*(?:-?}}|[.\[]|\|(?!\s*d(?:efault)?\b))", texts):
-        if name not in columns and name != "loop" and not re.search(rf"{{%[^%]*\b{name}\b", texts):
-            raise UsageError(f'There is no column "{name}"; columns are {", ".join(columns)}.')
     if "prompt" not in job:
         texts += " prompt messages"
     used = [name for name in columns if name in texts]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Sequence, Union
 
 from ._errors import UsageError
-from ._settings import ATTRIBUTES, LINE, Asked, JobSettings, LoadSettings, MapSettings
+from ._settings import LINE, Asked, JobSettings, LoadSettings, MapSettings
 from ._values import is_list, is_mapping
 
 if TYPE_CHECKING:
@@ -44,37 +44,32 @@ class JobKeywords(MapKeywords, JobSettings, total=False):
     schema: Schema | str | PathLike[str] | None
 
 
-def check_names(names: Iterable[str], known: Iterable[str], must_be_known: bool) -> None:
+def check_names(names: Iterable[str], known: Iterable[str]) -> None:
     """Checks the names of settings, and suggests the right one.
 
     Raises:
-        UsageError: for a name that is close to a known one, or any unknown one if it must be known.
+        UsageError: for an unknown name.
     """
     for name in set(names).difference(known):
         near = difflib.get_close_matches(name, list(known), 1)
-        if near or must_be_known:
-            hint = f"Did you mean {near[0]}?" if near else f"Settings are {', '.join(known)}."
-            raise UsageError(f'There is no setting "{name}". {hint}')
+        hint = f"Did you mean {near[0]}?" if near else f"Settings are {', '.join(known)}."
+        raise UsageError(f'There is no setting "{name}". {hint}')
 
 
 class SamplingParams:
-    __doc__ = (
-        "Settings of answers. None selects the default, as in a job.\n\n"
-        + ATTRIBUTES
-        + "    schema: a JSON Schema or a pydantic model for answers\n"
-    )
+    """Settings of answers, as ``phibatch help job`` describes them. None selects the default.
+
+    `system` is no template here, and `schema` is a JSON Schema or a pydantic model.
+    """
 
     def __init__(self, **settings: Unpack[Settings]) -> None:
-        check_names(settings, Settings.__annotations__, True)
+        check_names(settings, Settings.__annotations__)
         self.given: Dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
 
     def __getattr__(self, name: str) -> Any:
         if name not in Settings.__annotations__:
             raise AttributeError(name)
         return self.given.get(name)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SamplingParams) and self.given == other.given
 
     def __repr__(self) -> str:
         return f"SamplingParams({', '.join(f'{name}={value!r}' for name, value in self.given.items())})"

@@ -16,10 +16,8 @@ from collections import deque
 from typing import Any, Callable, Mapping, Sequence
 
 from ._errors import PhibatchError, ProcessError, error_of_exit
-from ._parameters import JobKeywords
 from ._program import environment, program
 from ._progress import Bar, shown
-from ._settings import FLAGS
 
 logger = logging.getLogger("phibatch")
 
@@ -27,27 +25,9 @@ Answer = Mapping[str, Any]
 #: Receives a request's answers; an exception is the last.
 Sink = Callable[[int, "Answer | PhibatchError"], None]
 
-_FLAGS = ("restart", "prune", "wait", "offline", *FLAGS)
 _LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 _all: weakref.WeakSet[PipeProcess] = weakref.WeakSet()
-
-
-def in_python(message: str) -> str:
-    """Rewrites options in a message as Python keywords: `if_changed="keep"` for `--if-changed keep`."""
-
-    def said(option: re.Match[str]) -> str:
-        name, value = option[2].replace("-", "_"), option[3]
-        if name in _FLAGS:
-            return f"{name}={not option[1]}" + (f" {value}" if value else "")
-        if name not in (*JobKeywords.__annotations__, "if_changed"):
-            return option[0]
-        return name + ("" if value is None else f"={value}" if value.isdigit() else f'="{value}"')
-
-    message = re.sub(r"\S*/phibatch-[^/\s]+/job\.json(:\d+)?: ", "", message)
-    words = "keep|restart|refuse|text|parse|ignore|skip|[0-9]+(?:[.][0-9]+)?%?"
-    message = re.sub(rf"--(no-)?([a-z][a-z-]*)(?: ({words})(?![\w-]))?", said, message)
-    return message.replace("the same command", "the same call")
 
 
 class MessageLog:
@@ -65,7 +45,7 @@ class MessageLog:
         try:
             value = json.loads(text)
             if "fetch" in value:
-                self._bar = self._bar or Bar(None, shows=self._shows, unit="B")
+                self._bar = self._bar or Bar(shows=self._shows, unit=1_000_000, what="MB fetched")
                 self._bar.set(value["fetch"]["done"], value["fetch"]["total"])
                 return None
             if "message" not in value:
@@ -76,7 +56,8 @@ class MessageLog:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
-        message = in_python(message)
+        # A job given as a mapping is in a file that is gone.
+        message = re.sub(r"\S*/phibatch-[^/\s]+/job\.json(:\d+)?: ", "", message)
         if message.strip():
             self._last.append((level, message))
             if message.startswith("fetching ") and shown(self._shows):

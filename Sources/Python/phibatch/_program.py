@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -24,10 +23,6 @@ def program() -> str:
     own = Path(__file__).parent / "bin" / "phibatch"
     if own.exists():
         return str(own)
-    found = shutil.which("phibatch", path=os.pathsep.join(filter(os.path.isabs, os.get_exec_path())))
-    # Not the working directory's, nor a console script of a package without the program, which would call itself.
-    if found and Path(found).read_bytes()[:2] != b"#!":
-        return found
     raise ProcessError(
         "The package has no phibatch program for this machine; PHIBATCH_PROGRAM can name one.",
         code="no_program",

@@ -17,11 +17,6 @@ class Usage:
     prompt_tokens: int
     completion_tokens: int
 
-    @property
-    def total_tokens(self) -> int:
-        """The sum of both."""
-        return self.prompt_tokens + self.completion_tokens
-
 
 @dataclass(frozen=True)
 class LogProb:

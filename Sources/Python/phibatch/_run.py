@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, Iterator, List, Mapping, Union
 
 from ._errors import InterruptedRun, JobError, OutputError, StoppedError, UsageError, error_of_exit
-from ._parameters import JobKeywords, check_names, json_schema, options
-from ._process import MessageLog, in_python
+from ._parameters import JobKeywords, json_schema, options
+from ._process import MessageLog
 from ._program import environment, program
 from ._progress import Bar
 from ._results import Result, Row, Scores, answer, row
@@ -153,21 +153,18 @@ def run(
             wants.
         PhibatchError: for any other failure, with the program's message and exit code.
     """
-    flags = {
-        "if_changed": if_changed,
-        "restart": restart or None,
-        "prune": prune or None,
-        "wait": wait or None,
-        "offline": offline or None,
-    }
+    flags = options({"if_changed": if_changed})
+    flags += [
+        "--" + name
+        for name, is_set in (("restart", restart), ("prune", prune), ("wait", wait), ("offline", offline))
+        if is_set
+    ]
     with contextlib.ExitStack() as stack:
-        arguments = _arguments(job, settings, stack)
-        return _run(arguments, options(flags), progress, on_progress)
+        return _run(_arguments(job, settings, stack), flags, progress, on_progress)
 
 
 def _arguments(job: Job | None, settings: Mapping[str, Any], stack: contextlib.ExitStack) -> List[str]:
     """Returns the arguments of a job."""
-    check_names({**(job if isinstance(job, Mapping) else {}), **settings}, JobKeywords.__annotations__, False)
     if job is not None and not isinstance(job, Mapping):
         schema = settings.get("schema")
         if schema is not None and not isinstance(schema, (str, Path)):
@@ -244,7 +241,7 @@ def _run(
         env=environment(),
     )
     interrupted = False
-    bar = Bar(None, shows=shows)
+    bar = Bar(shows=shows)
     assert process.stderr is not None
     try:
         while True:
@@ -294,4 +291,4 @@ def _output(arguments: List[str]) -> Path:
     try:
         return Path(json.loads(found.stdout)["output"])
     except (ValueError, KeyError, TypeError):
-        raise JobError(in_python(found.stderr.decode("utf-8", "replace").strip()), exit_code=found.returncode) from None
+        raise JobError(found.stderr.decode("utf-8", "replace").strip(), exit_code=found.returncode) from None

@@ -44,9 +44,7 @@ def table(data: Any) -> Table:
         return _Pandas(data)
     if module == "polars" and name == "DataFrame":
         return _Polars(data)
-    if module == "polars" and name == "LazyFrame":
-        return _Polars(data.collect())
-    if module == "pyarrow" and name in ("Table", "RecordBatch"):
+    if module == "pyarrow" and name == "Table":
         return _Arrow(data)
     if module == "datasets" and name == "Dataset":
         return _Dataset(data)
@@ -150,20 +148,14 @@ class _Polars(Table):
             dtype = _type(kind, types, polars.List, lambda members: polars.Struct(dict(members)))
             if kind.name == "int" and not _fits(values):
                 dtype = polars.Int128 if _fits(values, 127) else polars.Object
-            if any(hasattr(value, "model_dump") for value in values):
-                made.append(polars.Series(name, list(values), dtype=polars.Object))
-            else:
-                made.append(polars.Series(name, [_written(value, kind) for value in values], dtype=dtype, strict=True))
+            made.append(polars.Series(name, [_written(value, kind) for value in values], dtype=dtype, strict=True))
         return self._data.with_columns(made)
 
 
 class _Arrow(Table):
     def __init__(self, data: Any) -> None:
-        pyarrow = library("pyarrow")
-
-        self._data: Any = pyarrow.Table.from_batches([data]) if isinstance(data, pyarrow.RecordBatch) else data
-        self._is_batch = self._data is not data
-        self.columns = list(self._data.column_names)
+        self._data = data
+        self.columns = list(data.column_names)
         if len(set(self.columns)) != len(self.columns):
             raise UsageError("Two columns have the same name.")
 
@@ -175,8 +167,6 @@ class _Arrow(Table):
         data = self._data
         for name, values, kind in columns:
             data = data.append_column(name, arrow(values, kind))
-        if self._is_batch:
-            return data.combine_chunks().to_batches()[0] if len(data) else data
         return data
 
 
@@ -197,16 +187,9 @@ class _Dataset(Table):
 
 def _read(path: Path) -> Any:
     """Reads the table in a file; `map` writes another file."""
-    if path.suffix not in (".parquet", ".pq", ".arrow", ".feather"):
-        raise UsageError(f"{path} is no Parquet or Arrow file by its name; read it with pandas or polars.")
-    if not path.exists():
-        raise UsageError(f"{path}: there is no such file.")
-    if path.suffix in (".arrow", ".feather"):
-        return library("pyarrow.feather").read_table(path)
-    for name, read in (("pyarrow.parquet", "read_table"), ("polars", "read_parquet"), ("pandas", "read_parquet")):
-        with contextlib.suppress(ImportError):
-            return getattr(library(name), read)(path)
-    raise UsageError("Parquet files need pyarrow, polars or pandas: pip install pyarrow")
+    if path.suffix != ".parquet":
+        raise UsageError(f"{path} is no Parquet file by its name; read it with pandas or polars.")
+    return library("pyarrow.parquet").read_table(path)
 
 
 @contextlib.contextmanager
@@ -282,7 +265,5 @@ def _written(value: Any, kind: Kind) -> Any:
     if kind.name == "list" and kind.element is not None:
         return [_written(one, kind.element) for one in value]
     if kind.name == "struct":
-        if hasattr(value, "model_dump"):
-            value = value.model_dump()
         return {name: _written(value.get(name), member) for name, member in kind.members}
     return value

@@ -56,9 +56,6 @@ class PhibatchLM(LM):
         """The name of request caches."""
         return self._name.replace("/", "__")
 
-    def apply_chat_template(self, chat_history: List[Dict[str, str]], add_generation_prompt: bool = True) -> str:
-        raise UsageError("phibatch applies the chat template itself, and only to generation; leave apply_chat_template out.")
-
     def loglikelihood(self, requests: List[Any], disable_tqdm: bool = False) -> List[Tuple[float, bool]]:
         """Returns each continuation's log-likelihood after its context, and whether greedy generation gives it."""
         pairs = [request.args for request in requests]
