@@ -172,11 +172,10 @@ class _Plan:
         #: Errors of rows; None for rows that did not fail.
         self.errors: List[str | None] = []
         self._has_errors = has_errors
-        made = TEXT if schema is None else kind(json_schema(schema))
+        self._kind = TEXT if schema is None else kind(json_schema(schema))
         #: Columns of the members of a schema of objects; None for a single column.
-        self._parts = made.members if made.name == "struct" and into is None else None
+        self._parts = self._kind.members if self._kind.name == "struct" and into is None else None
         self._into = into or "answer"
-        self._kind = made
 
     @property
     def _names(self) -> List[str]:
