@@ -60,7 +60,7 @@ struct Phibatch: ParsableCommand {
                 print(page, terminator: "")
                 return Console.finish()
             }
-            var command = try parseAsRoot(Arguments.prepared(ProgramCall.arguments.dropFirst()))
+            var command = try parseAsRoot(Array(ProgramCall.arguments.dropFirst()))
             try command.run()
             Console.finish()
         } catch {

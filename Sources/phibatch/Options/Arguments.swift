@@ -2,28 +2,8 @@ import BatchPipeline
 import Errors
 import OperatingSystem
 
-/// Prepares the program's arguments for the parser.
+/// Mistakes in the program's arguments that the parser would misread.
 enum Arguments {
-    /// Splits `--name=VALUE` by bytes. The parser splits by characters, and a value that begins with a combining accent
-    /// forms one character with the sign.
-    static func prepared(_ arguments: some Sequence<String>) -> [String] {
-        var prepared: [String] = []
-        var areOptions = true
-        for argument in arguments {
-            if argument == "--" { areOptions = false }
-            if areOptions, argument.hasPrefix("--"),
-                let sign = argument.utf8.firstIndex(of: UInt8(ascii: "=")),
-                argument[sign].utf8.count > 1
-            {
-                prepared.append(String(Substring(argument.utf8[..<sign])))
-                prepared.append(String(Substring(argument.utf8[argument.utf8.index(after: sign)...])))
-            } else {
-                prepared.append(argument)
-            }
-        }
-        return prepared
-    }
-
     /// Returns what to use instead of an unknown command; nil for a known one.
     static func advice(for arguments: some Collection<String>) -> String? {
         let name = arguments.first ?? ""

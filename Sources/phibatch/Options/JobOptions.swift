@@ -55,8 +55,7 @@ struct JobOptions: ParsableArguments {
     func eachSettings(
         awaitsInput: Bool, pins: PinnedInput.Origin, bring: @escaping DistantInput.Bring
     ) throws -> [(file: String?, settings: Result<JobSettings, any Error>)] {
-        try refuseValuesOfFlags()
-        return (files.count > 1 ? files.map { [$0] } : [files]).map { files in
+        (files.count > 1 ? files.map { [$0] } : [files]).map { files in
             var one = self
             one.files = files
             return (
@@ -75,7 +74,6 @@ struct JobOptions: ParsableArguments {
         output: String? = nil, awaitsInput: Bool = false,
         pins: PinnedInput.Origin = .results, bring: DistantInput.Bring? = nil
     ) throws -> JobSettings {
-        try refuseValuesOfFlags()
         guard files.count <= 1 else {
             throw UserError(.usage, "one job file at a time: \(files[1]) is one too many.")
         }
@@ -85,28 +83,7 @@ struct JobOptions: ParsableArguments {
         {
             given.append(JobOption(key, [output]))
         }
-        do {
-            return try JobSettings.load(
-                file: files.first, options: given, awaitsInput: awaitsInput, pins: pins, bring: bring)
-        } catch let error as UserError {
-            let inputs = [".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".parquet"]
-            guard let file = files.first, inputs.contains(where: file.hasSuffix), given.isEmpty else {
-                throw error
-            }
-            throw UserError(
-                .usage, at: file,
-                "is no job file. Is this the input? phibatch run --model MODEL --input \(Self.quoted(file)) --output FILE"
-            )
-        }
-    }
-
-    /// A flag takes no value: in `--chat false` the word would be a job file. A file of that name is given as `./true`.
-    private func refuseValuesOfFlags() throws {
-        let flags = all.given.map(\.key).filter { $0.form == .flag }
-        guard let value = files.first(where: { ["true", "false"].contains($0) }), !flags.isEmpty else {
-            return
-        }
-        let right = flags.map { "\($0.option) or --no-\($0.optionName)" }.joined(separator: ", ")
-        throw UserError(.usage, "a flag takes no value, but \(value) is given. Right is: \(right).")
+        return try JobSettings.load(
+            file: files.first, options: given, awaitsInput: awaitsInput, pins: pins, bring: bring)
     }
 }

@@ -9,7 +9,7 @@ import Testing
     private static let required = ["--model", "m", "--input", "i", "--output", "o"]
 
     private func job(_ arguments: [String]) throws -> JobSettings {
-        try JobOptions.parse(Arguments.prepared(arguments)).settings()
+        try JobOptions.parse(arguments).settings()
     }
 
     private func job(more arguments: [String]) throws -> JobSettings { try job(Self.required + arguments) }
@@ -48,19 +48,16 @@ import Testing
         #expect(job.prompt == "--odd {{ prompt }}" && job.stop == ["--"])
     }
 
-    @Test func aValueMayBeginWithAnAccentOrNotBeUTF8() throws {
+    @Test func aValueNeedNotBeUTF8() throws {
         let odd = String(pathBytes: [0x61, 0xFF])
-        let job = try job(["--model=" + odd, "--input", odd, "--output=\u{301}o"])
+        let job = try job(["--model=" + odd, "--input", odd, "--output", "o"])
         #expect(job.model == odd && job.input == [odd])
-        #expect(job.output.utf8.elementsEqual("\u{301}o".utf8))
-        #expect(Arguments.prepared(["a", "--", "--x=\u{301}"]) == ["a", "--", "--x=\u{301}"])
     }
 
     @Test func wrongOptionsAreNamed() {
         #expect(
             problem(["--max-token", "5"]) == "Unknown option '--max-token'. Did you mean '--max-tokens'?")
         #expect(problem(["--seed"]) == "Missing value for '--seed <N>'.")
-        #expect(problem(["--tokens", "true"]).hasPrefix("a flag takes no value, but true is given."))
         #expect(problem(["a.yaml", "b.yaml"]) == "one job file at a time: b.yaml is one too many.")
         #expect(problem(["-x"]) == "Unknown option '-x'.")
     }
