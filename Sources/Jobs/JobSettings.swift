@@ -151,7 +151,7 @@ public struct JobSettings: Sendable, Equatable {
     package var computesEqualsOnce = true
     /// Seconds between savings of unfinished completions.
     public var checkpointInterval = 15.0
-    static let intervals = NumberRange(0, to: 86_400, noun: "a number of seconds")
+    static let intervals = NumberRange(0, to: 86_400)
 
     public init() {}
 

@@ -3,23 +3,21 @@ package struct NumberRange: Sendable {
     private let bounds: ClosedRange<Double>
     /// Whether the lower bound is excluded.
     private let isAbove: Bool
-    private let noun: String
     /// As in: from 0 to 10.
     package let text: String
 
-    /// - Parameter noun: kind of number, as in "a number".
-    package init(_ low: Int, to high: Int, noun: String = "a number") {
-        (bounds, isAbove, self.noun) = (Double(low)...Double(high), false, noun)
+    package init(_ low: Int, to high: Int) {
+        (bounds, isAbove) = (Double(low)...Double(high), false)
         text = "from \(low) to \(high)"
     }
 
     package init(above low: Int, to high: Int) {
-        (bounds, isAbove, noun) = (Double(low)...Double(high), true, "a number")
+        (bounds, isAbove) = (Double(low)...Double(high), true)
         text = "above \(low), at most \(high)"
     }
 
     /// As in: a number from 0 to 10.
-    package var right: String { "\(noun) \(text)" }
+    package var right: String { "a number \(text)" }
 
     /// A number that rounds to the bound in single precision counts as the bound, since settings are Floats.
     package func contains(_ number: Double) -> Bool {

@@ -17,9 +17,9 @@ package struct RequestSetting: Sendable {
     /// Section of the help.
     package enum Group: Sendable { case sampling, answers, results }
 
-    /// Place where it may be set.
+    /// Place where it may be set, beside a job.
     package enum Place: Sendable {
-        case job, line
+        case line
         /// OpenAI's chats and completions; settings allowed there are also allowed in a line.
         case body
         /// OpenAI's responses.
@@ -30,7 +30,7 @@ package struct RequestSetting: Sendable {
         case library
 
         /// Places of most settings.
-        package static let usual: Set<Self> = [.job, .line, .body, .chat, .library]
+        package static let usual: Set<Self> = [.line, .body, .chat, .library]
         package static let withResponses = usual.union([.responses])
     }
 
@@ -80,20 +80,11 @@ package struct RequestSetting: Sendable {
         formConflict: String? = nil,
         chatHelp: String? = nil
     ) {
-        self.name = name
-        self.placeholder = placeholder
-        self.help = help
-        self.kind = kind
-        self.places = places
-        self.tasks = tasks
-        self.group = group
-        self.precedence = precedence
-        self.changesResults = changesResults
-        self.unset = unset
+        (self.name, self.placeholder, self.help, self.kind) = (name, placeholder, help, kind)
+        (self.places, self.tasks, self.group, self.precedence) = (places, tasks, group, precedence)
+        (self.changesResults, self.unset, self.order) = (changesResults, unset, order)
+        (self.formConflict, self.chatHelp) = (formConflict, chatHelp)
         changesOutcomeOf = outcomes ?? tasks
-        self.order = order
-        self.formConflict = formConflict
-        self.chatHelp = chatHelp
     }
 
     /// Whether its value is a number, which a CSV file has as text.

@@ -86,21 +86,18 @@ extension RequestSetting {
     fileprivate func merge(
         _ line: RequestSettings, into merged: inout RequestSettings, _ precedence: Precedence
     ) {
-        func one<Value>(_ path: Path<Value>) {
-            let (own, lines) = (merged[keyPath: path], line[keyPath: path])
-            merged[keyPath: path] = precedence == .line ? lines ?? own : own ?? lines
+        func one<Value>(_ path: Path<Value>, together: (Value, Value) -> Value? = { _, _ in nil }) {
+            guard let lines = line[keyPath: path] else { return }
+            let own = merged[keyPath: path]
+            merged[keyPath: path] =
+                own.map { together($0, lines) ?? (precedence == .line ? lines : $0) } ?? lines
         }
         switch kind {
-        case .int(let path, _, _) where precedence == .least:
-            merged[keyPath: path] = [merged[keyPath: path], line[keyPath: path]].compactMap { $0 }.min()
-        case .texts(let path, _) where precedence == .both:
-            guard let more = line[keyPath: path] else { return }
-            merged[keyPath: path] = (merged[keyPath: path] ?? []) + more
-        case .int(let path, _, _): one(path)
+        case .int(let path, _, _): one(path) { precedence == .least ? min($0, $1) : nil }
         case .number(let path, _, _): one(path)
         case .flag(let path): one(path)
         case .word(let path, _): one(path)
-        case .texts(let path, _): one(path)
+        case .texts(let path, _): one(path) { precedence == .both ? $0 + $1 : nil }
         case .bias(let path, _): one(path)
         }
     }

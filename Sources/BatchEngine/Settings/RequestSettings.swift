@@ -194,51 +194,51 @@ extension RequestSetting {
             "choices", "TEXT",
             "the answers to choose from, two or more: the result is the likeliest, with the probability of each; "
                 + "{{ FIELD }} alone names a field with a list of them (see \"phibatch help choices\")",
-            .texts(\.choices, problem: ChoiceList.settingProblem), in: [.job, .line], for: [.choose],
+            .texts(\.choices, problem: ChoiceList.settingProblem), in: [.line], for: [.choose],
             // They are in the tree of their tokens.
             changesOutcomeOf: []),
         RequestSetting(
             "samples", "N", "results for each line, each with its own random stream (default 1)",
-            .int(\.samples, 1...10_000, default: 1), in: [.job], for: [.generate, .choose],
+            .int(\.samples, 1...10_000, default: 1), in: [], for: [.generate, .choose],
             changesResults: false),
         RequestSetting(
             "ignore_eos", "",
             "go on after the end of sequence, up to max_tokens; for benchmarks (default: stop there)",
-            .flag(\.ignoreEndOfSequence), in: [.job, .line, .body, .library], unset: "false",
+            .flag(\.ignoreEndOfSequence), in: [.line, .body, .library], unset: "false",
             formConflict: "a constrained answer ends where the constraint does"),
 
         RequestSetting(
             "indent", "N",
             "indent JSON by N spaces per level, a line for each member and item (default: no white space)",
-            .int(\.indent, 0...16, default: nil), in: [.job], for: [.generate, .choose], group: .answers),
+            .int(\.indent, 0...16, default: nil), in: [], for: [.generate, .choose], group: .answers),
         RequestSetting(
             "open_objects", "",
             "objects may have members that the schema doesn't name (default: only if it has additionalProperties, "
                 + "patternProperties or unevaluatedProperties, or names none)",
-            .flag(\.openObjects), in: [.job], group: .answers),
+            .flag(\.openObjects), in: [], group: .answers),
         RequestSetting(
             "retries", "N",
             "how many times an answer that breaks its constraint is generated again, each time with "
                 + "another random stream (default \(RequestSettings.defaultRetries))",
             .int(\.retries, RequestSettings.retriesRange, default: RequestSettings.defaultRetries),
-            in: [.job],
+            in: [],
             for: [.generate, .choose], group: .answers, changesOutcomeOf: []),
 
         RequestSetting(
             "tool_choice", "auto|none|required|NAME",
             "whether the model calls tools: as it likes (the default), never, in each answer, or the one of this "
                 + "name",
-            .word(\.toolChoice, []), in: [.job, .line], group: .answers, precedence: .line,
+            .word(\.toolChoice, []), in: [.line], group: .answers, precedence: .line,
             changesOutcomeOf: []),
         RequestSetting(
             "max_tool_calls", "N", "the most calls in an answer (default: no limit)",
-            .int(\.maxToolCalls, 1...128, default: nil), in: [.job, .line], group: .answers,
+            .int(\.maxToolCalls, 1...128, default: nil), in: [.line], group: .answers,
             precedence: .least, changesOutcomeOf: []),
         RequestSetting(
             "reasoning", "separate|keep|drop",
             "the model's reasoning, between <think> and </think>: apart from the text, in it, or left out "
                 + "(default separate, if the model's files say that it reasons)",
-            .word(\.reasoning, RequestSettings.ReasoningUse.allCases.map(\.rawValue)), in: [.job, .library],
+            .word(\.reasoning, RequestSettings.ReasoningUse.allCases.map(\.rawValue)), in: [.library],
             for: [.generate, .choose],
             group: .answers, changesOutcomeOf: []),
         RequestSetting(
@@ -253,21 +253,21 @@ extension RequestSetting {
             "reasoning_effort", "none|minimal|low|medium|high",
             "the same as a share of max_tokens: none of them, an eighth, a quarter, a half or three quarters",
             .word(\.reasoningEffort, RequestSettings.reasoningEfforts.map(\.name)),
-            in: [.job, .line, .body, .library], for: [.generate, .choose], group: .answers, precedence: .line,
+            in: [.line, .body, .library], for: [.generate, .choose], group: .answers, precedence: .line,
             changesOutcomeOf: []),
         RequestSetting(
             "reasoning_ending", "TEXT",
             "the sentence that ends reasoning at its limit (default \"\(RequestSettings.defaultReasoningEnding)\")",
-            .word(\.reasoningEnding, []), in: [.job, .library], for: [.generate, .choose], group: .answers,
+            .word(\.reasoningEnding, []), in: [.library], for: [.generate, .choose], group: .answers,
             changesOutcomeOf: []),
 
         RequestSetting(
             "tokens", "", "add the completion's token ids to each result (default: leave them out)",
-            .flag(\.tokens), in: [.job], for: [.generate, .choose, .score], group: .results,
+            .flag(\.tokens), in: [], for: [.generate, .choose, .score], group: .results,
             unset: "false", changesOutcomeOf: []),
         RequestSetting(
             "logprobs", "K", "add log-probabilities of each chosen token and the K likeliest, 0 to 20",
-            .int(\.logprobs, 0...20, default: nil), in: [.job, .body], group: .results, precedence: .line,
+            .int(\.logprobs, 0...20, default: nil), in: [.body], group: .results, precedence: .line,
             unset: "-"),
     ]
 }

@@ -183,18 +183,11 @@ extension RequestSetting {
         case .int(let path, let range, _): settings[keyPath: path] = try value.int(in: range)
         case .number(let path, let range, _): settings[keyPath: path] = Float(try value.number(in: range))
         case .flag(let path): settings[keyPath: path] = try value.bool()
-        case .word(let path, let words):
-            let texts = try value.strings()
-            guard let word = texts.first, texts.count == 1, words.isEmpty || words.contains(word) else {
-                throw value.wrong(words.isEmpty ? "a string" : "one of \(words.joined(separator: ", "))")
-            }
-            settings[keyPath: path] = word
-        case .texts(let path, let problem):
-            let texts = try value.strings()
-            if let problem = problem(texts) { throw value.fault(problem) }
-            settings[keyPath: path] = texts
+        case .word(let path, _): settings[keyPath: path] = try value.string()
+        case .texts(let path, _): settings[keyPath: path] = try value.strings()
         case .bias(let path, let range): settings[keyPath: path] = try value.bias(in: range)
         }
+        if let problem = problem(in: settings) { throw value.fault(problem) }
     }
 
     /// Settings that lines may have, except `choices`, which may be a field like others: see `Choices`.
