@@ -12,7 +12,7 @@ package struct TensorStore: Sendable {
     /// The open files, by name within the folder, in order of name.
     package private(set) var files: [(name: String, file: SafetensorsFile)]
     /// Quantization of its layers; nil if none is quantized.
-    var quantization: QuantizationConfiguration?
+    package var quantization: QuantizationConfiguration?
     /// Adapter whose whole tensors stand for the checkpoint's; nil without one.
     private(set) var adapter: Adapter?
     /// The first file that the index names and that is not there; nil for none.
