@@ -82,6 +82,43 @@ enum Normalizer: Sendable {
     }
 }
 
+/// Unicode's normal form NFC (UAX #15).
+enum NormalForm {
+    /// Characters that begin with no starter, but count as one, and their decompositions.
+    private static let vowels: [Unicode.Scalar: [Unicode.Scalar]] = [
+        "\u{F73}": ["\u{F71}", "\u{F72}"], "\u{F75}": ["\u{F71}", "\u{F74}"],
+        "\u{F81}": ["\u{F71}", "\u{F80}"],
+    ]
+
+    /// Takes linear time: the library sorts a run of combining marks in quadratic time, so it gets long ones sorted.
+    static func composed(_ text: String) -> String {
+        // No character below U+0300 changes, or is a mark.
+        if text.utf8.allSatisfy({ $0 < 0xCC }) { return text }
+        var sorted = String.UnicodeScalarView()
+        var marks: [Unicode.Scalar] = []
+        func endRun() {
+            if marks.count > 32 {
+                let groups = Dictionary(grouping: marks) { $0.properties.canonicalCombiningClass }
+                marks = groups.sorted { $0.key < $1.key }.flatMap(\.value)
+            }
+            for mark in marks { sorted.append(mark) }
+            marks.removeAll(keepingCapacity: true)
+        }
+        for scalar in text.unicodeScalars {
+            if let parts = vowels[scalar] {
+                marks += parts
+            } else if scalar.value >= 0x300, scalar.properties.canonicalCombiningClass != .notReordered {
+                marks.append(scalar)
+            } else {
+                if !marks.isEmpty { endRun() }
+                sorted.append(scalar)
+            }
+        }
+        endRun()
+        return String(decoding: String(sorted)._nfcCodeUnits, as: UTF8.self)
+    }
+}
+
 /// Runs of Unicode's White_Space in well-formed UTF-8.
 enum WhiteSpace {
     static func contains(_ scalar: UInt32) -> Bool {
