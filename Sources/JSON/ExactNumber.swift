@@ -96,38 +96,16 @@ package struct ExactNumber: Hashable, Sendable, Comparable, CustomStringConverti
         return aPlaces == bPlaces ? a.digits.lexicographicallyPrecedes(b.digits) : aPlaces < bPlaces
     }
 
-    /// Whether it is an integer multiple of `divisor`.
+    /// Whether it is an integer multiple of a positive number.
+    /// - Precondition: the divisor has a `significand`.
     package func isMultiple(of divisor: ExactNumber) -> Bool {
         guard !isZero else { return true }
         let shift = exponent - divisor.exponent
         // With fewer trailing zeros than the divisor it is no multiple.
-        guard !divisor.isZero, shift >= 0 else { return false }
+        guard let modulus = divisor.significand.map({ UInt128($0) }), shift >= 0 else { return false }
         // A divisor of N digits has at most 4N factors 2 or 5, so more zeros make no difference.
         let zeros = repeatElement(UInt8(0), count: min(shift, 4 * divisor.digits.count))
-        if let modulus = divisor.significand.map({ UInt128($0) }) {
-            var rest: UInt128 = 0
-            for digit in digits { rest = (rest * 10 + UInt128(digit)) % modulus }
-            for digit in zeros { rest = (rest * 10 + UInt128(digit)) % modulus }
-            return rest == 0
-        }
-        // Long division: the remainder has as many digits as the divisor, with room for one more.
-        var rest = [UInt8](repeating: 0, count: divisor.digits.count + 1)
-        let modulus = [0] + divisor.digits
-        for digit in digits + zeros {
-            rest.removeFirst()
-            rest.append(digit)
-            while !rest.lexicographicallyPrecedes(modulus) { Self.subtract(modulus, from: &rest) }
-        }
-        return rest.allSatisfy { $0 == 0 }
-    }
-
-    /// Subtracts numbers with as many digits, the smaller from the larger.
-    private static func subtract(_ b: [UInt8], from a: inout [UInt8]) {
-        var borrow: UInt8 = 0
-        for place in a.indices.reversed() {
-            let taken = b[place] + borrow
-            borrow = a[place] < taken ? 1 : 0
-            a[place] = a[place] + 10 * borrow - taken
-        }
+        return (digits + zeros).reduce(0 as UInt128) { rest, digit in (rest * 10 + UInt128(digit)) % modulus }
+            == 0
     }
 }

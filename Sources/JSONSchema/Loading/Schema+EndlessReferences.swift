@@ -2,8 +2,6 @@ import Errors
 
 extension Schema {
     /// Refuses schemas that apply themselves to the same part of an instance without end.
-    ///
-    /// Dynamic references are left to `SchemaLimits.applications`: their targets are not known in advance.
     func checkForEndlessReferences() throws(ConstraintFault) {
         enum Visit { case never, now, done }
         var visits = [Visit](repeating: .never, count: nodes.count)

@@ -7,9 +7,6 @@ import JSON
 package struct Schema: Sendable {
     package let nodes: [SchemaNode]
     package let root: SchemaID
-    package let resources: [SchemaResource]
-    /// Whether any node has a dynamic reference.
-    package let isDynamic: Bool
     /// Nodes with several references: a part of an instance may be checked by them repeatedly.
     let shared: Set<SchemaID>
     /// Keywords that the draft doesn't know and that have no effect, in the schema's order.
@@ -43,28 +40,16 @@ package struct SchemaID: Hashable, Sendable {
 
 /// One schema: an object, or true or false.
 package final class SchemaNode: Sendable {
-    /// As a URI fragment, like `#/properties/a`; with its URI in a metaschema.
+    /// As a URI fragment, like `#/properties/a`.
     package let pointer: String
     package let draft: Draft
-    /// The number of its schema resource.
-    package let resource: Int
     package let rules: SchemaRules
 
-    init(pointer: String, draft: Draft, resource: Int, rules: SchemaRules) {
+    init(pointer: String, draft: Draft, rules: SchemaRules) {
         self.pointer = pointer
         self.draft = draft
-        self.resource = resource
         self.rules = rules
     }
-}
-
-/// A schema with its own URI, and everything within it up to the next such schema.
-package struct SchemaResource: Sendable {
-    /// Without a fragment; empty if the document has none.
-    package let uri: String
-    package let draft: Draft
-    /// By name; `$recursiveAnchor` has the name "".
-    package let dynamicAnchors: [String: SchemaID]
 }
 
 /// A word of the schema, and its place.

@@ -10,7 +10,6 @@ extension SchemaLoader {
         case "items":
             guard case .array(let elements) = keyword.value else {
                 array.rest = try schema(keyword)
-                array.restKeyword = "items"
                 break
             }
             guard draft < .draft2020 else {
@@ -20,13 +19,11 @@ extension SchemaLoader {
                 )
             }
             if !elements.isEmpty { array.prefix = try schemaList(keyword) }
-            array.prefixKeyword = "items"
         case "additionalItems":
             let schema = try schema(keyword)
             // It only counts after a list.
             guard case .array? = members["items"] else { break }
             array.rest = schema
-            array.restKeyword = "additionalItems"
         case "contains": array.contains = try schema(keyword)
         case "minContains": array.minContains = try count(keyword)
         case "maxContains": array.maxContains = try count(keyword)
@@ -80,13 +77,12 @@ extension SchemaLoader {
 
     private func names(_ value: JSONValue, _ location: Location) throws(ConstraintFault) -> [String] {
         guard case .array(let elements) = value else {
-            throw documents.fault(.malformed, location, "must be a list of names, but is \(value.kindName)")
+            throw location.fault(.malformed, "must be a list of names, but is \(value.kindName)")
         }
         var names: [String] = []
         for element in elements {
             guard case .string(let name) = element else {
-                throw documents.fault(
-                    .malformed, location, "must be a list of names, but holds \(element.kindName)")
+                throw location.fault(.malformed, "must be a list of names, but holds \(element.kindName)")
             }
             names.append(name)
         }

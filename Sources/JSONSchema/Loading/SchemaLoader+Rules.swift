@@ -21,7 +21,7 @@ extension SchemaLoader {
                     rules.isNullable = flag
                 } else if shape == nil {
                     unknownKeywords.append(
-                        SchemaMention(name: member.name, pointer: documents.shown(location)))
+                        SchemaMention(name: member.name, pointer: location.shown))
                 } else {
                     let keyword = Keyword(
                         name: member.name, value: member.value, location: location, parent: place)
@@ -30,8 +30,8 @@ extension SchemaLoader {
             }
             return rules
         default:
-            throw documents.fault(
-                .malformed, place.location, "must be an object\(draft >= .draft6 ? ", true or false" : "")")
+            throw place.location.fault(
+                .malformed, "must be an object\(draft >= .draft6 ? ", true or false" : "")")
         }
     }
 
@@ -39,7 +39,7 @@ extension SchemaLoader {
     private mutating func note(ignored name: String, _ shape: SchemaKeyword.Shape?, _ location: Location) {
         if case .annotation? = shape { return }
         guard !["$id", "id", "definitions", "$defs"].contains(name) else { return }
-        ignoredKeywords.append(SchemaMention(name: name, pointer: documents.shown(location)))
+        ignoredKeywords.append(SchemaMention(name: name, pointer: location.shown))
     }
 
     private mutating func read(
@@ -47,7 +47,8 @@ extension SchemaLoader {
     ) throws(ConstraintFault) {
         switch keyword.name {
         case "$ref": rules.reference = try reference(keyword)
-        case "$dynamicRef", "$recursiveRef": rules.dynamicReference = try dynamicReference(keyword)
+        case "$dynamicRef", "$recursiveRef":
+            throw keyword.location.fault(.unusable, "\(keyword.name) is not supported; use $ref")
         case "$id", "id", "$anchor", "$dynamicAnchor": _ = try text(keyword)
         case "$schema":
             // Only a schema with its own URI may have another draft.
@@ -98,7 +99,7 @@ extension SchemaLoader {
 
     private func values(_ values: [JSONValue], _ keyword: Keyword) throws(ConstraintFault) -> ValueSet {
         guard let set = ValueSet(values) else {
-            throw documents.fault(.tooLarge, keyword.location, "holds a value that is nested too deeply")
+            throw keyword.location.fault(.tooLarge, "holds a value that is nested too deeply")
         }
         return set
     }
@@ -110,7 +111,9 @@ extension SchemaLoader {
         switch keyword.name {
         case "multipleOf":
             let value = try self.number(keyword)
-            guard !value.isNegative, !value.isZero else { throw fault(keyword, "must be greater than 0") }
+            guard !value.isNegative, !value.isZero, value.significand != nil else {
+                throw fault(keyword, "must be greater than 0, and have at most 19 digits")
+            }
             number.multipleOf = value
         case "exclusiveMinimum", "exclusiveMaximum":
             guard draft > .draft4 else {
@@ -153,7 +156,7 @@ extension SchemaLoader {
             let format = try text(keyword)
             string.format = format
             if !Formats.names.contains(format) {
-                unknownFormats.append(SchemaMention(name: format, pointer: documents.shown(keyword.location)))
+                unknownFormats.append(SchemaMention(name: format, pointer: keyword.location.shown))
             }
         }
         rules = Shared(string)

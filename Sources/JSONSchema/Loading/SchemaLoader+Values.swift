@@ -12,7 +12,7 @@ extension SchemaLoader {
     }
 
     func fault(_ keyword: Keyword, _ problem: Message) -> ConstraintFault {
-        documents.fault(.malformed, keyword.location, problem)
+        keyword.location.fault(.malformed, problem)
     }
 
     private func expected(_ what: Message, _ keyword: Keyword) -> ConstraintFault {

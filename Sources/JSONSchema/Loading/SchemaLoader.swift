@@ -1,13 +1,13 @@
 import JSON
 import Regex
 
-/// Makes nodes of documents, from the root and along references, one schema at a time, so that no nesting is too deep
+/// Makes nodes of a document, from the root and along references, one schema at a time, so that no nesting is too deep
 /// for it.
 struct SchemaLoader {
-    typealias Location = SchemaDocuments.Location
-    typealias Spot = SchemaDocuments.Spot
+    typealias Location = SchemaDocument.Location
+    typealias Spot = SchemaDocument.Spot
 
-    var documents = SchemaDocuments()
+    var document = SchemaDocument()
     let readsNullable: Bool
     private var ids: [Location: SchemaID] = [:]
     private var waiting: [(id: SchemaID, place: Spot)] = []
@@ -16,43 +16,24 @@ struct SchemaLoader {
     private var shared: Set<SchemaID> = []
     private var patterns: [String: ECMARegex] = [:]
     private var regexStates = 0
-    private var resourcesDone = 0
-    private var dynamicAnchors: [[String: SchemaID]] = []
-    private var isDynamic = false
     var unknownKeywords: [SchemaMention] = []
     var unknownFormats: [SchemaMention] = []
     var ignoredKeywords: [SchemaMention] = []
 
     init(readsNullable: Bool) { self.readsNullable = readsNullable }
 
-    mutating func load(_ document: JSONValue, _ draft: Draft) throws(ConstraintFault) -> Schema {
-        let root = id(of: try documents.add(document, draft))
-        while true {
-            addDynamicAnchors()
-            guard let next = waiting.popLast() else { break }
-            let resource = documents.resources[next.place.resource]
+    mutating func load(_ value: JSONValue, _ draft: Draft) throws(ConstraintFault) -> Schema {
+        let root = id(of: try document.add(value, draft))
+        while let next = waiting.popLast() {
+            let draft = document.resources[next.place.resource].draft
             nodes[next.id.index] = SchemaNode(
-                pointer: documents.shown(next.place.location), draft: resource.draft,
-                resource: next.place.resource, rules: try rules(next.place, resource.draft))
+                pointer: next.place.location.shown, draft: draft, rules: try rules(next.place, draft))
         }
         let schema = Schema(
-            nodes: nodes.compactMap { $0 }, root: root,
-            resources: zip(documents.resources, dynamicAnchors).map {
-                SchemaResource(uri: $0.uri.text, draft: $0.draft, dynamicAnchors: $1)
-            },
-            isDynamic: isDynamic, shared: shared, unknownKeywords: unknownKeywords,
-            unknownFormats: unknownFormats,
-            ignoredKeywords: ignoredKeywords)
+            nodes: nodes.compactMap { $0 }, root: root, shared: shared, unknownKeywords: unknownKeywords,
+            unknownFormats: unknownFormats, ignoredKeywords: ignoredKeywords)
         try schema.checkForEndlessReferences()
         return schema
-    }
-
-    /// Any dynamic anchor may be the target of a dynamic reference.
-    private mutating func addDynamicAnchors() {
-        while resourcesDone < documents.resources.count {
-            dynamicAnchors.append(documents.resources[resourcesDone].dynamicAnchors.mapValues { id(of: $0) })
-            resourcesDone += 1
-        }
     }
 
     private mutating func id(of place: Spot) -> SchemaID {
@@ -75,37 +56,22 @@ struct SchemaLoader {
     {
         switch value {
         case .object: break
-        case .bool where documents.resources[parent.resource].draft >= .draft6: break
+        case .bool where document.resources[parent.resource].draft >= .draft6: break
         case .bool
         where location.pointer.hasSuffix("/additionalProperties")
             || location.pointer.hasSuffix("/additionalItems"):
             break
         default:
-            throw documents.fault(
-                .malformed, location, "must be a schema (an object), but is \(value.kindName)")
+            throw location.fault(.malformed, "must be a schema (an object), but is \(value.kindName)")
         }
-        let resource = documents.resourceOfSchema[location] ?? parent.resource
+        let resource = document.resourceOfSchema[location] ?? parent.resource
         return id(of: Spot(location: location, value: value, resource: resource))
     }
 
     mutating func reference(_ keyword: Keyword) throws(ConstraintFault) -> SchemaID {
-        id(of: try target(of: keyword).place)
-    }
-
-    private mutating func target(of keyword: Keyword) throws(ConstraintFault) -> (
-        place: Spot, anchor: String?
-    ) {
-        try documents.resolve(try text(keyword), from: keyword.parent.resource, at: keyword.location)
-    }
-
-    /// Reads a `$dynamicRef` or a `$recursiveRef`: dynamic only if its first target has such an anchor.
-    mutating func dynamicReference(_ keyword: Keyword) throws(ConstraintFault) -> DynamicReference {
-        let (place, name) = try target(of: keyword)
-        let anchor = documents.resources[keyword.parent.resource].draft == .draft2019 ? "" : name
-        let known = anchor.flatMap { documents.resources[place.resource].dynamicAnchors[$0] }
-        let isDynamic = known?.location == place.location
-        self.isDynamic = self.isDynamic || isDynamic
-        return DynamicReference(fallback: id(of: place), anchor: isDynamic ? anchor : nil)
+        id(
+            of: try document.resolve(
+                try text(keyword), from: keyword.parent.resource, at: keyword.location))
     }
 
     mutating func regex(_ pattern: String, _ location: Location) throws(ConstraintFault) -> ECMARegex {
@@ -120,8 +86,7 @@ struct SchemaLoader {
             patterns[pattern] = regex
             return regex
         } catch {
-            throw documents.fault(
-                error.kind, location, "the regular expression \(pattern) has \(error.problem)")
+            throw location.fault(error.kind, "the regular expression \(pattern) has \(error.problem)")
         }
     }
 }

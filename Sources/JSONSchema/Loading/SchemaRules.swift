@@ -17,7 +17,6 @@ package struct SchemaRules: Sendable {
     package var combined: Shared<CombinedRules>?
     /// `$ref`.
     package var reference: SchemaID?
-    package var dynamicReference: DynamicReference?
 }
 
 /// Rules shared by all readers: copies of so many fields would be costly.
@@ -55,8 +54,6 @@ package struct ArrayRules: Sendable {
     package internal(set) var prefix: [SchemaID] = []
     /// For later items: `items`, before 2020-12 `additionalItems` after a list.
     package internal(set) var rest: SchemaID?
-    package internal(set) var prefixKeyword = "prefixItems"
-    package internal(set) var restKeyword = "items"
     package internal(set) var contains: SchemaID?
     package internal(set) var minContains = 1
     package internal(set) var maxContains: Int?
@@ -111,12 +108,4 @@ package struct CombinedRules: Sendable {
     package internal(set) var condition: SchemaID?
     package internal(set) var then: SchemaID?
     package internal(set) var otherwise: SchemaID?
-}
-
-/// `$dynamicRef`, or `$recursiveRef` with the anchor "".
-package struct DynamicReference: Sendable {
-    /// The target if no active schema resource has such an anchor.
-    package let fallback: SchemaID
-    /// Nil if it is like a `$ref`.
-    package let anchor: String?
 }

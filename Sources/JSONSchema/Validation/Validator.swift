@@ -18,8 +18,6 @@ struct Validator {
     var isQuiet: Bool
     var path: [PathPart] = []
     var violations: [SchemaViolation] = []
-    /// The active resources, the outermost first, each once.
-    private(set) var scope: [Int] = []
     private var depth = 0
     private(set) var steps = 0
     var verdicts = Verdicts()
@@ -56,13 +54,8 @@ struct Validator {
     /// Applies a schema without using known verdicts.
     mutating func judge(_ id: SchemaID, _ value: JSONValue, _ evaluated: inout Evaluated?) -> Bool {
         let node = schema[id]
-        let isNewResource = schema.isDynamic && !scope.contains(node.resource)
-        if isNewResource { scope.append(node.resource) }
         depth += 1
-        defer {
-            depth -= 1
-            if isNewResource { scope.removeLast() }
-        }
+        defer { depth -= 1 }
         guard enter(node) else { return false }
         if let verdict = node.rules.verdict {
             return verdict || report(node, nil, "must not be there: the schema is false")
@@ -74,7 +67,7 @@ struct Validator {
         if !isValid, isQuiet { return false }
         isValid = checkParts(node, value, &own) && isValid
         if !isValid, isQuiet { return false }
-        isValid = checkReferences(node, value, &own) && isValid
+        if let reference = node.rules.reference { isValid = apply(reference, value, &own) && isValid }
         if !isValid, isQuiet { return false }
         if let combined = node.rules.combined { isValid = check(combined, node, value, &own) && isValid }
         if !isValid, isQuiet { return false }
@@ -120,26 +113,6 @@ struct Validator {
         case .object(let members): node.rules.object.map { check($0, node, value, members, &own) } ?? true
         default: true
         }
-    }
-
-    private mutating func checkReferences(
-        _ node: SchemaNode, _ value: JSONValue, _ own: inout Evaluated?
-    ) -> Bool {
-        var isValid = true
-        if let reference = node.rules.reference { isValid = apply(reference, value, &own) }
-        if let dynamic = node.rules.dynamicReference {
-            isValid = apply(target(of: dynamic), value, &own) && isValid
-        }
-        return isValid
-    }
-
-    /// The outermost active resource with the anchor decides.
-    private func target(of reference: DynamicReference) -> SchemaID {
-        guard let anchor = reference.anchor else { return reference.fallback }
-        for resource in scope {
-            if let target = schema.resources[resource].dynamicAnchors[anchor] { return target }
-        }
-        return reference.fallback
     }
 
     // MARK: Limits

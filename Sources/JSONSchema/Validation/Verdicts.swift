@@ -7,8 +7,6 @@ struct Verdicts {
         let schema: SchemaID
         /// The number of the part.
         let value: Int
-        /// The active resources, if they matter.
-        let scope: [Int]
         let isQuiet: Bool
         /// Whether the parts that the schema evaluated are needed.
         let isAsked: Bool
@@ -72,7 +70,7 @@ extension Validator {
     /// Applies a schema with several references.
     mutating func recall(_ id: SchemaID, _ value: JSONValue, _ evaluated: inout Evaluated?) -> Bool {
         let key = Verdicts.Key(
-            schema: id, value: verdicts.value, scope: scope, isQuiet: isQuiet, isAsked: evaluated != nil)
+            schema: id, value: verdicts.value, isQuiet: isQuiet, isAsked: evaluated != nil)
         if let known = verdicts[key] {
             guard spend(1, schema[id]) else { return false }
             if let own = known.evaluated { evaluated?.add(own) }

@@ -60,16 +60,14 @@ extension SchemaRules {
             && object == nil && combined == nil
     }
 
-    private var hasReferences: Bool { reference != nil || dynamicReference != nil }
-
     private var hasOnlyReferences: Bool { hasFewKinds && constant == nil && enumeration == nil }
 
-    var isEmpty: Bool { hasOnlyReferences && !hasReferences }
+    var isEmpty: Bool { hasOnlyReferences && reference == nil }
 
     /// The target of a `$ref` that stands alone.
-    var onlyReference: SchemaID? { hasOnlyReferences && dynamicReference == nil ? reference : nil }
+    var onlyReference: SchemaID? { hasOnlyReferences ? reference : nil }
 
     var isPlainEnumeration: Bool {
-        hasFewKinds && (constant == nil) != (enumeration == nil) && !hasReferences
+        hasFewKinds && (constant == nil) != (enumeration == nil) && reference == nil
     }
 }

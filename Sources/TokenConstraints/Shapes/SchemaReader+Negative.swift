@@ -10,8 +10,7 @@ extension SchemaReader {
         let rules = schema[id].rules
         if let verdict = rules.verdict { return verdict ? .none : .any }
         let place = KeywordPlace(node: id, keyword: "")
-        guard rules.combined == nil, rules.dynamicReference == nil, rules.object?.rules.isDependent != true
-        else {
+        guard rules.combined == nil, rules.object?.rules.isDependent != true else {
             return Alternatives.any.unmasking(place)
         }
         var all: [Alternatives] = []

@@ -11,7 +11,6 @@ extension SchemaReader {
             all = both(all, other, orElse: KeywordPlace(node: id, keyword: keyword))
         }
         if let reference = rules.reference { add(alternatives(reference), "$ref") }
-        if rules.dynamicReference != nil { unmasked.insert(KeywordPlace(node: id, keyword: "$dynamicRef")) }
         guard rules.combined != nil || rules.object != nil else { return all }
         for part in rules.combined?.allOf ?? [] { add(alternatives(part), "allOf") }
         for (name, needed, keyword) in rules.object?.dependentRequired ?? [] {

@@ -140,7 +140,7 @@ final class SchemaReader {
     private func fits(_ value: JSONValue, _ key: [AppliedSchema]) -> Bool {
         key.allSatisfy { applied in
             if !applied.isNegated, schema[applied.id].rules.isPlainEnumeration { return true }
-            if hasDynamicReferences || effort.isUsedUp { return true }
+            if effort.isUsedUp { return true }
             return accepts(value, applied.id) != applied.isNegated
         }
     }
@@ -150,8 +150,6 @@ final class SchemaReader {
         defer { effort.spend(16 * steps) }
         return schema.accepts(value, under: id, steps: &steps)
     }
-
-    private(set) lazy var hasDynamicReferences = schema.nodes.contains { $0.rules.dynamicReference != nil }
 
     private(set) lazy var texts = TextBuilder(schema, effort)
 }

@@ -85,10 +85,6 @@ struct ShapeKeywordTests {
         ),
         (#"{"not": {"anyOf": [{"type": "string"}, {"type": "number"}]}}"#, "not", "#/not"),
         (#"{"not": {"const": 1}}"#, "not", "#/not"),
-        (
-            ##"{"$dynamicRef": "#a", "$defs": {"a": {"$dynamicAnchor": "a"}}}"##, "$dynamicRef",
-            "#/$dynamicRef"
-        ),
     ]
 
     @Test(arguments: leftOver)

@@ -44,9 +44,7 @@ struct KnownMembers: Sendable {
 extension KnownMembers {
     /// The members of a value that a JSON Schema accepts.
     init(schema: JSONValue) {
-        guard case .object(let keywords) = schema,
-            !["$ref", "$dynamicRef", "$recursiveRef"].contains(where: { keywords[$0] != nil })
-        else { return }
+        guard case .object(let keywords) = schema, keywords["$ref"] == nil else { return }
         isList = keywords["type"] == "array"
         let types: [JSONValue]? =
             if case .array(let types)? = keywords["type"] { types } else { keywords["type"].map { [$0] } }

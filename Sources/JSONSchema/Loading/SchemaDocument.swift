@@ -1,21 +1,25 @@
 import Errors
 import JSON
 
-/// The documents of a schema, with their schema resources and anchors.
-///
-/// The first document is the caller's; metaschemas are added when referred to.
-struct SchemaDocuments {
-    /// A place in a document.
+/// The schema resources and anchors of a document.
+struct SchemaDocument {
+    /// A place in the document.
     struct Location: Hashable {
-        var document: Int
-        /// From the document's root, like `/properties/a`.
-        var pointer: String
+        /// From the root, like `/properties/a`.
+        var pointer = ""
 
         func child(_ name: String) -> Location {
-            Location(document: document, pointer: pointer + "/" + JSONPointer.escaped(name))
+            Location(pointer: pointer + "/" + JSONPointer.escaped(name))
         }
 
-        func child(_ index: Int) -> Location { Location(document: document, pointer: "\(pointer)/\(index)") }
+        func child(_ index: Int) -> Location { Location(pointer: "\(pointer)/\(index)") }
+
+        /// The place in messages.
+        var shown: String { "#" + pointer }
+
+        func fault(_ kind: ConstraintFault.Reason, _ problem: Message) -> ConstraintFault {
+            ConstraintFault(kind, at: shown, problem.text)
+        }
     }
 
     struct Spot {
@@ -30,7 +34,6 @@ struct SchemaDocuments {
         let root: Location
         let value: JSONValue
         var anchors: [String: Spot] = [:]
-        var dynamicAnchors: [String: Spot] = [:]
         /// Duplicate anchors: an error only if they are used.
         var doubtful: Set<String> = []
     }
@@ -40,29 +43,14 @@ struct SchemaDocuments {
     private var doubtfulURIs: Set<String> = []
     /// The resource of each schema found.
     private(set) var resourceOfSchema: [Location: Int] = [:]
-    /// URIs of the documents after the first.
-    private var documentURIs: [String] = [""]
-
-    /// A place in messages.
-    func shown(_ location: Location) -> String { documentURIs[location.document] + "#" + location.pointer }
-
-    func fault(_ kind: ConstraintFault.Reason, _ location: Location, _ problem: Message) -> ConstraintFault {
-        ConstraintFault(kind, at: shown(location), problem.text)
-    }
 
     // MARK: Scanning
 
-    /// Adds the caller's document.
+    /// - Parameter draft: of a document without `$schema`.
     mutating func add(_ value: JSONValue, _ draft: Draft) throws(ConstraintFault) -> Spot {
-        try add(value, draft, document: 0, uri: "")
-    }
-
-    private mutating func add(
-        _ value: JSONValue, _ draft: Draft, document: Int, uri: String
-    ) throws(ConstraintFault) -> Spot {
-        let root = Location(document: document, pointer: "")
+        let root = Location()
         let dialect = try dialect(of: value, at: root) ?? draft
-        var base = URIReference(uri)
+        var base = URIReference("")
         if case .string(let id)? = value[dialect.idKeyword], !id.hasPrefix("#"),
             dialect.readsBesideReference || value["$ref"] == nil
         {
@@ -71,8 +59,6 @@ struct SchemaDocuments {
         }
         let place = Spot(location: root, value: value, resource: resources.count)
         register(Resource(uri: base, draft: dialect, root: root, value: value))
-        // Also under the requested name.
-        if resourceOfURI[uri] == nil { resourceOfURI[uri] = place.resource }
         try scan(place)
         return place
     }
@@ -91,7 +77,7 @@ struct SchemaDocuments {
         guard let named = value["$schema"] else { return nil }
         guard case .string(let uri) = named, let draft = Draft(schema: uri) else {
             let known = Draft.allCases.map { Message(value: $0.uri) }.joined(separator: ", ")
-            throw fault(.unknownDialect, location.child("$schema"), "not a known dialect; known are \(known)")
+            throw location.child("$schema").fault(.unknownDialect, "not a known dialect; known are \(known)")
         }
         return draft
     }
@@ -102,11 +88,11 @@ struct SchemaDocuments {
         while let (next, depth) = waiting.popLast() {
             var place = next
             guard depth <= SchemaLimits.depth else {
-                throw fault(.tooLarge, place.location, "nested more than \(SchemaLimits.depth) levels deep")
+                throw place.location.fault(.tooLarge, "nested more than \(SchemaLimits.depth) levels deep")
             }
             guard resourceOfSchema[place.location] == nil else { continue }
             guard resourceOfSchema.count < SchemaLimits.nodes else {
-                throw fault(.tooLarge, place.location, "more than \(SchemaLimits.nodes) schemas")
+                throw place.location.fault(.tooLarge, "more than \(SchemaLimits.nodes) schemas")
             }
             guard case .object(let members) = place.value else {
                 resourceOfSchema[place.location] = place.resource
@@ -150,12 +136,8 @@ struct SchemaDocuments {
         try enter(&place, members, dialect ?? resources[place.resource].draft)
         let draft = resources[place.resource].draft
         if draft >= .draft2019, case .string(let name)? = members["$anchor"] { add(anchor: name, place) }
-        if draft == .draft2019, members["$recursiveAnchor"] == .bool(true) {
-            resources[place.resource].dynamicAnchors[""] = place
-        }
         if draft == .draft2020, case .string(let name)? = members["$dynamicAnchor"] {
             add(anchor: name, place)
-            resources[place.resource].dynamicAnchors[name] = place
         }
     }
 
@@ -168,9 +150,8 @@ struct SchemaDocuments {
         var uri = URIReference(id)
         let anchor = uri.fragment ?? ""
         if draft.readsBesideReference, !anchor.isEmpty {
-            throw fault(
-                .malformed, place.location.child("$id"),
-                "must not have a fragment; a name for a place is $anchor")
+            throw place.location.child("$id").fault(
+                .malformed, "must not have a fragment; a name for a place is $anchor")
         }
         if !id.hasPrefix("#"), resources[place.resource].root != place.location {
             uri = uri.resolved(against: resources[place.resource].uri)
@@ -191,70 +172,57 @@ struct SchemaDocuments {
 
     // MARK: Lookup
 
-    /// - Returns: the place that a reference leads to, and its fragment if it is the name of an anchor.
+    /// - Returns: the place that a reference leads to.
     mutating func resolve(
         _ reference: String, from resource: Int, at location: Location
-    ) throws(ConstraintFault) -> (place: Spot, anchor: String?) {
+    ) throws(ConstraintFault) -> Spot {
         var uri = URIReference(reference).resolved(against: resources[resource].uri)
         let fragment = URIReference.percentDecoded(uri.fragment ?? "")
         uri.fragment = nil
         guard let fragment else {
-            throw fault(.malformed, location, "the fragment of \(reference) is not percent-encoded UTF-8")
+            throw location.fault(.malformed, "the fragment of \(reference) is not percent-encoded UTF-8")
         }
-        let target = try self.resource(uri.text, reference, location)
+        guard !doubtfulURIs.contains(uri.text) else {
+            throw location.fault(.unresolved, "two schemas have the URI that \(reference) names")
+        }
+        guard let target = resourceOfURI[uri.text] else {
+            throw location.fault(
+                .remote, "\(reference) is in another document, and none is fetched; copy it into $defs")
+        }
         let root = Spot(location: resources[target].root, value: resources[target].value, resource: target)
-        if fragment.isEmpty { return (root, nil) }
-        if fragment.hasPrefix("/") { return (try walk(fragment, from: root, reference, location), nil) }
+        if fragment.isEmpty { return root }
+        if fragment.hasPrefix("/") { return try walk(fragment, from: root, reference, location) }
         guard let place = resources[target].anchors[fragment] else {
-            throw fault(.unresolved, location, "no schema has the anchor that \(reference) names")
+            throw location.fault(.unresolved, "no schema has the anchor that \(reference) names")
         }
         guard !resources[target].doubtful.contains(fragment) else {
-            throw fault(.unresolved, location, "two schemas have the anchor that \(reference) names")
+            throw location.fault(.unresolved, "two schemas have the anchor that \(reference) names")
         }
-        return (place, fragment)
-    }
-
-    private mutating func resource(
-        _ uri: String, _ reference: String, _ location: Location
-    ) throws(ConstraintFault) -> Int {
-        guard !doubtfulURIs.contains(uri) else {
-            throw fault(.unresolved, location, "two schemas have the URI that \(reference) names")
-        }
-        if let known = resourceOfURI[uri] { return known }
-        guard let text = Metaschemas.text(uri) else {
-            throw fault(
-                .remote, location,
-                "\(reference) is in another document, and none is fetched; copy it into $defs")
-        }
-        guard let value = try? JSONValue(parsing: Array(text.utf8), limits: .file) else {
-            throw fault(.unresolved, location, "the metaschema \(uri) can't be read")
-        }
-        documentURIs.append(uri)
-        return try add(value, .draft2020, document: documentURIs.count - 1, uri: uri).resource
+        return place
     }
 
     private mutating func walk(
         _ pointer: String, from root: Spot, _ reference: String, _ location: Location
     ) throws(ConstraintFault) -> Spot {
         guard let names = JSONPointer.names(pointer) else {
-            throw fault(.malformed, location, "the fragment of \(reference) is no JSON pointer")
+            throw location.fault(.malformed, "the fragment of \(reference) is no JSON pointer")
         }
         var place = root
         for name in names {
             switch place.value {
             case .object(let members):
                 guard let value = members[name] else {
-                    throw fault(.unresolved, location, "\(reference) leads nowhere: there is no \(name)")
+                    throw location.fault(.unresolved, "\(reference) leads nowhere: there is no \(name)")
                 }
                 place.value = value
             case .array(let elements):
                 guard let index = JSONPointer.index(name), index < elements.count else {
-                    throw fault(.unresolved, location, "\(reference) leads nowhere: there is no item \(name)")
+                    throw location.fault(.unresolved, "\(reference) leads nowhere: there is no item \(name)")
                 }
                 place.value = elements[index]
             default:
-                throw fault(
-                    .unresolved, location, "\(reference) leads nowhere: \(name) is beyond a plain value")
+                throw location.fault(
+                    .unresolved, "\(reference) leads nowhere: \(name) is beyond a plain value")
             }
             place.location = place.location.child(name)
             if let known = resourceOfSchema[place.location] { place.resource = known }
@@ -262,8 +230,8 @@ struct SchemaDocuments {
         switch place.value {
         case .object, .bool: break
         default:
-            throw fault(
-                .unresolved, location, "\(reference) leads to \(place.value.kindName), not to a schema")
+            throw location.fault(
+                .unresolved, "\(reference) leads to \(place.value.kindName), not to a schema")
         }
         // It may be in a place where no keyword expects a schema.
         if resourceOfSchema[place.location] == nil { try scan(place) }
