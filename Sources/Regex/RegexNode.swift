@@ -2,8 +2,6 @@
 
 /// Syntax tree of a regular expression of any dialect. It has no groups, as no part of a match is needed.
 package indirect enum RegexNode: Hashable, Sendable {
-    /// Matches the empty text.
-    case empty
     /// One scalar of the set; an empty set matches nothing.
     case set(ScalarSet)
     case sequence([RegexNode])
@@ -12,6 +10,9 @@ package indirect enum RegexNode: Hashable, Sendable {
     /// show it.
     case repetition(RegexNode, min: Int, max: Int?, isLazy: Bool = false)
     case assertion(RegexAssertion)
+
+    /// Matches the empty text.
+    package static let empty = sequence([])
 }
 
 /// A pattern with lookaheads at its beginning, which matches only at the beginning of a text.
@@ -83,7 +84,7 @@ extension RegexNode {
     /// Its inner nodes.
     package var parts: [RegexNode] {
         switch self {
-        case .empty, .set, .assertion: []
+        case .set, .assertion: []
         case .sequence(let nodes), .alternatives(let nodes): nodes
         case .repetition(let node, _, _, _): [node]
         }
@@ -92,7 +93,7 @@ extension RegexNode {
     /// Whether it can match the empty text.
     var canBeEmpty: Bool {
         switch self {
-        case .empty, .assertion: true
+        case .assertion: true
         case .set: false
         case .sequence(let nodes): nodes.allSatisfy(\.canBeEmpty)
         case .alternatives(let nodes): nodes.contains(where: \.canBeEmpty)

@@ -1,6 +1,8 @@
 extension RegexParser {
     // MARK: Escapes
 
+    private static let controls: [Unicode.Scalar: UInt32] = ["t": 9, "n": 10, "v": 11, "f": 12, "r": 13]
+
     /// Parses an escape outside a class, from its backslash on.
     mutating func escape() throws(ConstraintFault) -> RegexNode {
         let start = i
@@ -32,6 +34,7 @@ extension RegexParser {
         if dialect == .tokenizer, "wW0c".unicodeScalars.contains(scalar) {
             throw unsupported("the escape '\\\(scalar)'", at: start)
         }
+        if let control = Self.controls[scalar] { return .one(control) }
         switch scalar {
         case "d", "D":
             let set = dialect == .ecma ? .digit : UnicodeProperties.ranges("Nd") ?? .digit
@@ -44,11 +47,6 @@ extension RegexParser {
         case "p", "P":
             let set = try property(start)
             return scalar == "P" ? set.inverted : set
-        case "t": return .one(0x09)
-        case "n": return .one(0x0A)
-        case "v": return .one(0x0B)
-        case "f": return .one(0x0C)
-        case "r": return .one(0x0D)
         case "0":
             if let digit = current, "0"..."9" ~= digit { throw malformed("an octal escape", at: start) }
             return .one(0)

@@ -76,10 +76,8 @@ package struct RegexParser {
         i + distance < scalars.count ? scalars[i + distance] : nil
     }
 
-    private func starts(with text: String) -> Bool { scalars[i...].starts(with: text.unicodeScalars) }
-
     mutating func take(_ text: String) -> Bool {
-        guard starts(with: text) else { return false }
+        guard scalars[i...].starts(with: text.unicodeScalars) else { return false }
         i += text.unicodeScalars.count
         return true
     }
@@ -117,7 +115,7 @@ package struct RegexParser {
             if node != .empty { nodes.append(node) }
             if node != .empty, node != .assertion(.textStart) { isAtStart = false }
         }
-        return nodes.isEmpty ? .empty : nodes.count == 1 ? nodes[0] : .sequence(nodes)
+        return nodes.count == 1 ? nodes[0] : .sequence(nodes)
     }
 
     private mutating func atom() throws(ConstraintFault) -> RegexNode {

@@ -66,7 +66,6 @@ package struct RegexProgram: Sendable {
     /// - Returns: its first state.
     private mutating func add(_ node: RegexNode, next: Int32, _ sets: [ScalarSet: Int32]) -> Int32 {
         switch node {
-        case .empty: return next
         case .set(let set): return append(.set(sets[set] ?? 0, next: next))
         case .assertion(.textStart): return append(.textStart(next: next))
         case .assertion(.wordBoundary(let isOne)): return append(.wordBoundary(isOne, next: next))
@@ -97,7 +96,6 @@ extension RegexNode {
     /// Number of its states, 0 only if it matches just the empty text; nil if too many to count.
     package var stateCount: Int? {
         switch self {
-        case .empty: return 0
         case .set, .assertion: return 1
         case .sequence(let nodes): return Self.sum(nodes, 0)
         case .alternatives(let nodes): return Self.sum(nodes, nodes.count - 1)

@@ -6,9 +6,7 @@ package struct ScalarSet: Hashable, Sendable {
     package init(_ ranges: [ClosedRange<UInt32>]) {
         var joined: [ClosedRange<UInt32>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-            if let last = joined.last,
-                range.lowerBound <= last.upperBound || range.lowerBound == last.upperBound + 1
-            {
+            if let last = joined.last, range.lowerBound <= last.upperBound + 1 {
                 joined[joined.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
             } else {
                 joined.append(range)

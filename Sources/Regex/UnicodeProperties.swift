@@ -2,8 +2,8 @@ import FoundationShim
 
 /// Sets of `\p{...}`, from the Unicode data of Swift's library.
 enum UnicodeProperties {
-    /// - Parameter text: the text between the braces: `Lu`, `Letter`, `gc=Lu`, `Script=Greek`, `Alphabetic`.
-    /// - Returns: nil for an unknown property.
+    /// - Parameter text: the text between the braces: `Lu`, `Letter`, `gc=Lu`, `Alphabetic`.
+    /// - Returns: nil for an unknown property, or one that is not supported, such as a script.
     static func ranges(_ text: String) -> ScalarSet? {
         if let known = known.withLock({ $0[text] }) { return known }
         guard let ranges = find(text) else { return nil }
@@ -15,14 +15,10 @@ enum UnicodeProperties {
     private static let known = Mutex<[String: ScalarSet]>([:])
 
     private static func find(_ text: String) -> ScalarSet? {
-        let parts = text.split(at: "=", max: 1, keepingEmpty: true).map(
-            String.init)
-        guard parts.count == 2 else { return categories(text) ?? binary(text) }
-        switch parts[0] {
-        case "General_Category", "gc": return categories(parts[1])
-        case "Script", "sc", "Script_Extensions", "scx": return script(parts[0], parts[1])
-        default: return nil
+        for prefix in ["General_Category=", "gc="] where text.hasPrefix(prefix) {
+            return categories(String(text.dropFirst(prefix.count)))
         }
+        return categories(text) ?? binary(text)
     }
 
     // MARK: General categories
@@ -104,11 +100,8 @@ enum UnicodeProperties {
         return ScalarSet(ranges)
     }
 
-    // MARK: Others
-
     private static func binary(_ name: String) -> ScalarSet? {
-        typealias Test = (Unicode.Scalar.Properties) -> Bool
-        let test: Test
+        let test: (Unicode.Scalar.Properties) -> Bool
         switch name {
         case "Any": return .all
         case "ASCII": return ScalarSet([0...0x7F])
@@ -117,46 +110,12 @@ enum UnicodeProperties {
         case "Alphabetic", "Alpha": test = { $0.isAlphabetic }
         case "Uppercase", "Upper": test = { $0.isUppercase }
         case "Lowercase", "Lower": test = { $0.isLowercase }
-        case "ASCII_Hex_Digit", "AHex": test = { $0.isASCIIHexDigit }
-        case "Hex_Digit", "Hex": test = { $0.isHexDigit }
-        case "ID_Start", "IDS": test = { $0.isIDStart }
-        case "ID_Continue", "IDC": test = { $0.isIDContinue }
-        case "XID_Start", "XIDS": test = { $0.isXIDStart }
-        case "XID_Continue", "XIDC": test = { $0.isXIDContinue }
-        case "Ideographic", "Ideo": test = { $0.isIdeographic }
         case "Emoji": test = { $0.isEmoji }
-        case "Emoji_Presentation", "EPres": test = { $0.isEmojiPresentation }
-        case "Math": test = { $0.isMath }
-        case "Dash": test = { $0.isDash }
-        case "Cased": test = { $0.isCased }
         default: return nil
         }
-        return ScalarSet(assigned.lazy.filter { test($0.properties) }.map { $0.value...$0.value })
-    }
-
-    private static let assigned: [Unicode.Scalar] =
-        (categories("Cn")?.inverted.ranges ?? []).flatMap { $0.compactMap { Unicode.Scalar($0) } }
-
-    /// Swift accepts a script's name in any case, ECMA-262 only Unicode's spelling: `Old_Italic`.
-    private static func hasOneSpelling(_ name: String) -> Bool {
-        name == "SignWriting"
-            || name.split(at: "_", keepingEmpty: true).allSatisfy { part in
-                part.first?.isUppercase ?? false && part.dropFirst().allSatisfy(\.isLowercase)
-            }
-    }
-
-    /// Swift exposes a scalar's script only through its own regular expressions.
-    private static func script(_ key: String, _ name: String) -> ScalarSet? {
-        guard hasOneSpelling(name),
-            name.utf8.allSatisfy({ $0 == UInt8(ascii: "_") || $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A }),
-            !name.isEmpty, let regex = try? Regex("\\p{\(key)=\(name)}+").matchingSemantics(.unicodeScalar)
-        else { return nil }
-        var text = String.UnicodeScalarView()
-        text.append(contentsOf: assigned)
+        let assigned = categories("Cn")?.inverted.ranges ?? []
         return ScalarSet(
-            String(text).matches(of: regex).flatMap { match in
-                match.range.lowerBound < match.range.upperBound
-                    ? text[match.range].map { $0.value...$0.value } : []
-            })
+            assigned.joined().filter { Unicode.Scalar($0).map { test($0.properties) } ?? false }
+                .map { $0...$0 })
     }
 }

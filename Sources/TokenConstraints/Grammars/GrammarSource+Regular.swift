@@ -76,7 +76,7 @@ struct RegularParts {
 
     private static func size(of node: RegexNode) -> Int {
         switch node {
-        case .empty, .set, .assertion: 1
+        case .set, .assertion: 1
         case .sequence(let nodes), .alternatives(let nodes):
             nodes.count > GrammarLimits.regularNodes ? nodes.count : nodes.reduce(1) { $0 + size(of: $1) }
         case .repetition(let inner, let min, let max, _):

@@ -187,7 +187,6 @@ struct ProductionBuilder {
     /// The symbols of a regular expression that is too large for one automaton.
     private mutating func parts(of regex: RegexNode) throws(ConstraintFault) -> [Productions.Symbol] {
         switch regex {
-        case .empty: return []
         case .set, .assertion: throw tooLarge("has a set of characters that is too large")
         case .sequence(let nodes): return try symbols(of: .sequence(nodes.map { .regular($0) }))
         case .alternatives(let nodes): return try symbols(of: .alternatives(nodes.map { .regular($0) }))
@@ -249,7 +248,7 @@ struct ProductionBuilder {
         if let known { return known.map { [.terminal($0)] } }
         guard !effort.isUsedUp else { throw tooLarge("is of a grammar that \(CompileEffort.problem)") }
         do throws(ConstraintFault) {
-            terminals.append(try MachineText(regex, effort))
+            terminals.append(try MachineText(RegexPattern(node: regex).whole, effort))
         } catch {
             guard error.kind == .tooLarge else { throw error }
             terminalNumbers[regex] = .some(nil)

@@ -66,20 +66,14 @@ struct ContentConditions {
         Set(texts.joined()).sorted().map { ScalarSet.one($0.value) }
     }
 
-    /// - Returns: nil beyond the limits.
-    private mutating func program() -> RegexProgram? {
-        let singles = Self.singles(forbidden)
-        if let program = try? RegexProgram(nodes.map(\.node), tellingApart: sets + singles) { return program }
-        unmasked += nodes.map(\.condition)
-        nodes = []
-        if let program = try? RegexProgram([], tellingApart: sets + singles) { return program }
-        unmasked += setConditions + (forbidden.isEmpty ? [] : [.forbidden])
-        return nil
-    }
-
     /// - Returns: nil if there is none or every string is allowed.
     mutating func automaton() -> (ScalarAutomaton, ScalarAlphabet)? {
-        guard !isImpossible, let program = program() else { return nil }
+        guard !isImpossible else { return nil }
+        let others = sets + Self.singles(forbidden)
+        guard let program = try? RegexProgram(nodes.map(\.node), tellingApart: others) else {
+            unmasked += nodes.map(\.condition) + setConditions + (forbidden.isEmpty ? [] : [.forbidden])
+            return nil
+        }
         let alphabet = ScalarAlphabet(program.classifier, .json)
         effort.keep(bytes: alphabet.bytes)
         let (weights, isUsable) = (alphabet.fewestBytes, alphabet.isUsable)

@@ -9,12 +9,8 @@ extension MachineText {
         try self.init(ECMARegex(pattern, isWhole: true).parsed, effort)
     }
 
-    /// - Throws: `ConstraintFault` for an expression that is too large, or matches no text.
-    convenience init(_ node: RegexNode, _ effort: CompileEffort) throws(ConstraintFault) {
-        try self.init(RegexPattern(node: node).whole, effort)
-    }
-
-    private convenience init(_ pattern: RegexPattern, _ effort: CompileEffort) throws(ConstraintFault) {
+    /// - Throws: `ConstraintFault` for a pattern that is too large, or matches no text.
+    convenience init(_ pattern: RegexPattern, _ effort: CompileEffort) throws(ConstraintFault) {
         func tooLarge() -> ConstraintFault {
             ConstraintFault(
                 .tooLarge,

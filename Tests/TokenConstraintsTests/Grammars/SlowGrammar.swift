@@ -42,7 +42,7 @@ struct SlowGrammar {
 
     private static func texts(_ node: RegexNode, _ most: Int) -> Texts {
         switch node {
-        case .empty, .assertion: [[]]
+        case .assertion: [[]]
         case .set(let set): Set((UInt8.min..<0x80).filter { set.contains(UInt32($0)) }.map { [$0] })
         case .sequence(let nodes): nodes.reduce([[]]) { joined($0, texts($1, most), most) }
         case .alternatives(let nodes): nodes.reduce([]) { $0.union(texts($1, most)) }
