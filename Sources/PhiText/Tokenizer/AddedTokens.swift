@@ -4,8 +4,6 @@ import JSON
 struct AddedToken: Sendable, Equatable {
     var id: Int32
     var content: String
-    /// Whether it is not matched within a word.
-    var singleWord = false
     /// Whether it takes the white space before it.
     var lstrip = false
     /// Whether it takes the white space after it.
@@ -24,7 +22,7 @@ struct TextSection {
 }
 
 /// Finds added tokens by the rules of Hugging Face's `AddedVocabulary`: the leftmost match, and of several the longest;
-/// then a token may be rejected (within a word), or take white space.
+/// then a token may take white space.
 struct AddedTokenMatcher: Sendable {
     private let tokens: [AddedToken]
     private let finder: TokenFinder
@@ -45,7 +43,7 @@ struct AddedTokenMatcher: Sendable {
         guard let base = text.baseAddress, text.count > 0 else { return [] }
         var sections: [TextSection] = []
         var done = 0
-        // A rejected match still hides shorter and later ones.
+        // A match that stays text still hides shorter and later ones.
         var matched = 0
         // End of the current white space, so that a long run is measured once.
         var run = 0..<0
@@ -54,12 +52,6 @@ struct AddedTokenMatcher: Sendable {
             let token = tokens[hit.index]
             if specialAsText, token.special { continue }
             if controlAsText, ControlTokens.isControl(token) { continue }
-            if token.singleWord {
-                let isInside =
-                    hit.start > 0 && Self.isWord(base, UTF8Bytes.previous(base, hit.start, start: 0))
-                    || hit.end < text.count && Self.isWord(base, hit.end)
-                if isInside { continue }
-            }
             var start = hit.start
             var end = hit.end
             if token.lstrip, start > done { start = WhiteSpace.start(base, start, limit: done) }
@@ -75,17 +67,5 @@ struct AddedTokenMatcher: Sendable {
         }
         if done < text.count { sections.append(TextSection(start: done, end: text.count)) }
         return sections
-    }
-
-    /// Whether a word character begins here, by Unicode's UTS #18.
-    private static func isWord(_ text: UnsafePointer<UInt8>, _ i: Int) -> Bool {
-        guard let scalar = Unicode.Scalar(UTF8Bytes.decode(text, i).scalar) else { return false }
-        let properties = scalar.properties
-        if properties.isAlphabetic || properties.isJoinControl { return true }
-        switch properties.generalCategory {
-        case .nonspacingMark, .spacingMark, .enclosingMark, .decimalNumber, .connectorPunctuation:
-            return true
-        default: return false
-        }
     }
 }

@@ -1,67 +1,48 @@
 import JSON
 
-/// Byte-pair encoding of one piece of text, like Hugging Face's `BPE` model.
+/// Byte-pair encoding of one piece of text, like Hugging Face's `BPE` model. Each byte of a text has a token, which serves
+/// characters without one; byte-level BPE drops bytes that have none.
 struct BPEModel: Sendable {
-    /// Options of tokenizer.json's `model`, except vocabulary and merges.
-    struct Options: Sendable {
-        var unknownID: Int32?
-        var fusesUnknown = false
-        var byteFallback = false
-        var ignoresMerges = false
-        /// Whether pieces are bytes in `ByteAlphabet` (set by the pre-tokenizer) or text.
-        var isByteLevel = false
-    }
-
     let vocabulary: Vocabulary
-    let options: Options
+    /// Whether pieces are bytes in `ByteAlphabet` (set by the pre-tokenizer) or text.
+    let isByteLevel: Bool
+    /// Whether a piece that is a token is that token, whatever the merges.
+    private let ignoresMerges: Bool
     private let merges: MergeTable
-    /// Token of each byte's character, or -1.
-    private let byteSymbols: FrozenArray<Int32>
-    /// Token `<0x..>` of each byte, or -1.
-    private let byteTokens: [Int32]
+    /// Token of each byte, or -1.
+    private let byteTokens: FrozenArray<Int32>
     private let scalars: ScalarTable
-    /// Nil if a text can't be cut safely: a merge contains byte tokens or the unknown token.
-    private let boundaries: MergeBoundaries?
-    /// Whether every text has tokens: no byte or character lacks one.
+    private let boundaries: MergeBoundaries
+    /// Whether every text has tokens.
     let isComplete: Bool
-    /// Whether a merge contains the unknown token.
-    let mergesUnknown: Bool
 
     init(
-        vocabulary: Vocabulary, merges: [(left: Int32, right: Int32, merged: Int32)], options: Options
+        vocabulary: Vocabulary, merges: [(left: Int32, right: Int32, merged: Int32)], isByteLevel: Bool,
+        ignoresMerges: Bool
     ) {
-        self.vocabulary = vocabulary
-        self.options = options
+        (self.vocabulary, self.isByteLevel, self.ignoresMerges) = (vocabulary, isByteLevel, ignoresMerges)
         self.merges = MergeTable(merges)
-        let byteSymbols = (0..<256).map { vocabulary.id(of: ByteAlphabet.encode(UInt8($0))) ?? -1 }
-        self.byteSymbols = FrozenArray(byteSymbols)
-        byteTokens =
-            options.byteFallback
-            ? (0..<256).map { vocabulary.id(of: ByteFallback.name(UInt8($0)).utf8) ?? -1 } : []
-        isComplete =
-            options.byteFallback && !byteTokens.contains(-1)
-            || options.isByteLevel && !byteSymbols.contains(-1)
-        mergesUnknown =
-            options.unknownID.map { id in merges.contains { $0.left == id || $0.right == id } } ?? false
-        guard !options.isByteLevel else {
-            scalars = ScalarTable([])
-            boundaries = nil
-            return
-        }
-        let scalars = ScalarTable(Self.singleScalars(vocabulary))
+        let byteTokens = Self.byteTokens(vocabulary, isByteLevel: isByteLevel)
+        self.byteTokens = FrozenArray(byteTokens)
+        isComplete = !byteTokens.contains(-1)
+        let scalars = ScalarTable(isByteLevel ? [] : Self.singleScalars(vocabulary))
         self.scalars = scalars
-        var whole = Set(byteTokens)
-        if let unknown = options.unknownID { whole.insert(unknown) }
-        if merges.contains(where: { whole.contains($0.left) || whole.contains($0.right) }) {
-            boundaries = nil
-        } else {
-            boundaries = MergeBoundaries(
-                merges.compactMap { merge in
+        boundaries = MergeBoundaries(
+            isByteLevel
+                ? []
+                : merges.compactMap { merge in
                     guard let left = vocabulary.scalars(of: merge.left).last,
                         let right = vocabulary.scalars(of: merge.right).first
                     else { return nil }
                     return (scalars[left.value], scalars[right.value])
                 })
+    }
+
+    /// Returns the token of each byte, -1 for none: its character in byte-level BPE, else `<0x..>`.
+    static func byteTokens(_ vocabulary: Vocabulary, isByteLevel: Bool) -> [Int32] {
+        (UInt8.min...UInt8.max).map { byte in
+            let text = isByteLevel ? ByteAlphabet.encode(byte) : Array(ByteFallback.name(byte).utf8)
+            return vocabulary.id(of: text) ?? -1
         }
     }
 
@@ -72,9 +53,6 @@ struct BPEModel: Sendable {
         }
     }
 
-    /// Whether each piece of text has at least one token.
-    var givesTokens: Bool { isComplete || options.unknownID != nil }
-
     // MARK: Encoding
 
     /// Appends the tokens of the piece `text[start ..< end]`; `ByteBuffer.padding` bytes after it must be readable.
@@ -83,38 +61,15 @@ struct BPEModel: Sendable {
         into output: inout [Int32]
     ) {
         guard end > start else { return }
-        if options.isByteLevel {
+        if isByteLevel {
             encodeBytes(text, start, end, scratch, &output)
-        } else if options.ignoresMerges,
+        } else if ignoresMerges,
             let id = vocabulary.id(of: UnsafeBufferPointer(start: text + start, count: end - start))
         {
             output.append(id)
-        } else if let boundaries {
-            scratch.withSymbols { encodeCut(text, start, end, boundaries, scratch, &$0, &output) }
         } else {
-            scratch.withSymbols { encodeWhole(text, start, end, scratch, &$0, &output) }
+            scratch.withSymbols { encodeCut(text, start, end, scratch, &$0, &output) }
         }
-    }
-
-    private func encodeWhole(
-        _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ scratch: EncodeScratch,
-        _ symbols: inout [Int32], _ output: inout [Int32]
-    ) {
-        var unknown = PendingUnknown()
-        var i = start
-        while i < end {
-            let (scalar, length) = UTF8Bytes.decode(text, i)
-            let id = scalars[scalar]
-            if id >= 0 {
-                unknown.flush(options, &symbols)
-                symbols.append(id)
-            } else {
-                addMissing(UnsafeBufferPointer(start: text + i, count: length), &unknown, &symbols)
-            }
-            i += length
-        }
-        unknown.flush(options, &symbols)
-        scratch.merger.merge(symbols, with: merges, into: &output)
     }
 
     private func encodeBytes(
@@ -136,33 +91,22 @@ struct BPEModel: Sendable {
         _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ scratch: EncodeScratch,
         _ symbols: inout [Int32], _ output: inout [Int32]
     ) {
-        if options.ignoresMerges {
+        if ignoresMerges {
             let name = (start..<end).flatMap { ByteAlphabet.encode(text[$0]) }
             if let id = vocabulary.id(of: name) { return output.append(id) }
         }
-        var unknown = PendingUnknown()
         for i in start..<end {
-            let id = byteSymbols[Int(text[i])]
-            if id >= 0 {
-                unknown.flush(options, &symbols)
-                symbols.append(id)
-            } else {
-                ByteAlphabet.encode(text[i]).withUnsafeBufferPointer {
-                    addMissing($0, &unknown, &symbols)
-                }
-            }
+            let id = byteTokens[Int(text[i])]
+            if id >= 0 { symbols.append(id) }
         }
-        unknown.flush(options, &symbols)
         scratch.merger.merge(symbols, with: merges, into: &output)
     }
 
-    /// Cuts text wherever no merge can reach across; unknown characters are in no merge. Ends early with more than
-    /// `scratch.limit` tokens.
+    /// Cuts text wherever no merge can reach across. Ends early with more than `scratch.limit` tokens.
     private func encodeCut(
-        _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ boundaries: MergeBoundaries,
-        _ scratch: EncodeScratch, _ symbols: inout [Int32], _ output: inout [Int32]
+        _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ scratch: EncodeScratch,
+        _ symbols: inout [Int32], _ output: inout [Int32]
     ) {
-        var unknown = PendingUnknown()
         var previous: Int32 = -1
         var cut = start
         var i = start
@@ -170,9 +114,7 @@ struct BPEModel: Sendable {
             let (scalar, length) = UTF8Bytes.decode(text, i)
             let id = scalars[scalar]
             if id >= 0 {
-                if previous < 0 {
-                    unknown.flush(options, &output)
-                } else if !boundaries.canMerge(previous, id) {
+                if previous >= 0, !boundaries.canMerge(previous, id) {
                     mergeSymbols(text, cut, i, scratch, &symbols, &output)
                     cut = i
                     if output.count > scratch.limit { return }
@@ -180,7 +122,7 @@ struct BPEModel: Sendable {
                 symbols.append(id)
             } else {
                 mergeSymbols(text, cut, i, scratch, &symbols, &output)
-                addMissing(UnsafeBufferPointer(start: text + i, count: length), &unknown, &output)
+                for place in i..<i + length { output.append(byteTokens[Int(text[place])]) }
                 cut = i + length
                 if output.count > scratch.limit { return }
             }
@@ -188,7 +130,6 @@ struct BPEModel: Sendable {
             i += length
         }
         mergeSymbols(text, cut, end, scratch, &symbols, &output)
-        unknown.flush(options, &output)
     }
 
     /// Merges `symbols` of `text[start ..< end]`, and empties them.
@@ -208,34 +149,6 @@ struct BPEModel: Sendable {
             scratch.merger.merge(symbols, with: merges, into: &output)
             scratch.cache.store(key, output[before...])
         default: scratch.merger.merge(symbols, with: merges, into: &output)
-        }
-    }
-
-    // MARK: Characters without a token
-
-    /// An unknown token whose end is open, so that a run of unknown characters can become one token.
-    private struct PendingUnknown {
-        var isPending = false
-
-        @inline(__always)
-        mutating func flush(_ options: Options, _ symbols: inout [Int32]) {
-            guard isPending, let id = options.unknownID else { return }
-            isPending = false
-            symbols.append(id)
-        }
-    }
-
-    /// Adds byte tokens if all exist, else the unknown token, else nothing (like Hugging Face, where byte tokens also
-    /// overtake a pending unknown token).
-    private func addMissing(
-        _ character: UnsafeBufferPointer<UInt8>, _ unknown: inout PendingUnknown,
-        _ symbols: inout [Int32]
-    ) {
-        if options.byteFallback, character.allSatisfy({ byteTokens[Int($0)] >= 0 }) {
-            for byte in character { symbols.append(byteTokens[Int(byte)]) }
-        } else if options.unknownID != nil {
-            if !options.fusesUnknown { unknown.flush(options, &symbols) }
-            unknown.isPending = true
         }
     }
 }

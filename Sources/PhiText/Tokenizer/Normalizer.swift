@@ -1,6 +1,5 @@
 import FoundationShim
 import JSON
-import Regex
 
 /// Two buffers between which a text is rewritten step by step.
 final class TextBuffers {
@@ -23,8 +22,7 @@ final class TextBuffers {
 /// One step of a tokenizer's `normalizer`.
 enum Normalizer: Sendable {
     case prepend([UInt8])
-    case replaceLiteral([UInt8], with: [UInt8])
-    case replacePattern(Pattern, with: [UInt8])
+    case replace([UInt8], with: [UInt8])
     /// NFC.
     case composed
 
@@ -33,7 +31,7 @@ enum Normalizer: Sendable {
         if case .prepend = self { true } else { false }
     }
 
-    func apply(to text: TextBuffers, _ search: inout PatternSearch) {
+    func apply(to text: TextBuffers) {
         guard text.current.count > 0 else { return }
         switch self {
         case .prepend(let prefix):
@@ -41,20 +39,8 @@ enum Normalizer: Sendable {
                 new.append(prefix)
                 new.append(old)
             }
-        case .replaceLiteral(let literal, let content):
+        case .replace(let literal, let content):
             text.rewrite { old, new in Self.replace(literal, content, old, new) }
-        case .replacePattern(let pattern, let content):
-            text.rewrite { old, new in
-                guard let base = old.baseAddress else { return }
-                var done = 0
-                search.forEachMatch(of: pattern, in: base, 0..<old.count) { start, end in
-                    new.append(UnsafeBufferPointer(rebasing: old[done..<start]))
-                    new.append(content)
-                    done = end
-                    return true
-                }
-                new.append(UnsafeBufferPointer(rebasing: old[done...]))
-            }
         case .composed:
             text.rewrite { old, new in
                 var result = NormalForm.composed(String(decoding: old, as: UTF8.self))

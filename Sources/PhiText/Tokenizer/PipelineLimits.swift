@@ -46,9 +46,8 @@ extension Normalizer {
     var growth: Int {
         switch self {
         case .prepend(let prefix): 1 + prefix.count
-        case .replaceLiteral(let literal, let content):
+        case .replace(let literal, let content):
             Swift.max(1, (content.count + literal.count - 1) / literal.count)
-        case .replacePattern(_, let content): Swift.max(1, content.count)
         case .composed: 3
         }
     }
@@ -60,7 +59,6 @@ extension DecoderStep {
         switch self {
         case .replace(let literal, let content):
             Swift.max(1, (content.count + literal.count - 1) / literal.count)
-        case .spaced: 2
         // A byte outside any character becomes U+FFFD.
         case .byteFallback, .byteLevel: 3
         case .fuse, .strip, .metaspace: 1

@@ -22,6 +22,15 @@ extension TokenizerConfigReader {
         return literal
     }
 
+    private func replacement() throws -> (literal: [UInt8], content: [UInt8]) {
+        try allow("pattern", "content")
+        let pattern = try member("pattern")
+        guard try pattern.names() == ["String"] else {
+            throw pattern.unsupported("only {\"String\": ...} is supported here")
+        }
+        return (try pattern.member("String").literal(), Array(try member("content").string().utf8))
+    }
+
     private func pattern() throws -> Pattern {
         let kinds = try names()
         guard kinds == ["String"] || kinds == ["Regex"] else {
@@ -51,13 +60,8 @@ extension TokenizerConfigReader {
             try allow("prepend")
             return [.prepend(Array(try member("prepend").string().utf8))]
         case "Replace":
-            try allow("pattern", "content")
-            let content = Array(try member("content").string().utf8)
-            let pattern = try member("pattern")
-            if try pattern.names() == ["String"] {
-                return [.replaceLiteral(try pattern.member("String").literal(), with: content)]
-            }
-            return [.replacePattern(try pattern.pattern(), with: content)]
+            let (literal, content) = try replacement()
+            return [.replace(literal, with: content)]
         case "NFC":
             try allow()
             return [.composed]
@@ -86,28 +90,26 @@ extension TokenizerConfigReader {
         case "Split":
             try allow("pattern", "behavior", "invert")
             let behavior = try member("behavior")
-            guard let kind = SplitBehavior(rawValue: try behavior.string()) else {
-                throw behavior.unsupported("unknown behaviour \(try behavior.string().quotedStart)")
-            }
             let invert = try member("invert").bool(default: false)
-            return ([.split(try member("pattern").pattern(), kind, invert: invert)], false)
+            let pattern = try member("pattern").pattern()
+            switch try behavior.string() {
+            case "Isolated": return ([.split(pattern)], false)
+            case "Removed": return ([.split(pattern, keepsMatches: invert, keepsOthers: !invert)], false)
+            case let other: throw behavior.unsupported("\(other.quotedStart) is not supported")
+            }
         case "Digits":
             try allow("individual_digits")
-            let individual = try member("individual_digits").bool(default: false)
-            return (
-                [
-                    .split(
-                        try built { try Pattern(#"\p{N}"#) }, individual ? .isolated : .contiguous,
-                        invert: false)
-                ], false
-            )
+            let individual = try member("individual_digits")
+            guard try individual.bool(default: false) else {
+                throw individual.unsupported("only true is supported")
+            }
+            return ([.split(try built { try Pattern(#"\p{N}"#) })], false)
         case "ByteLevel":
             try allow("add_prefix_space", "trim_offsets", "use_regex")
             var steps: [PreTokenizer] = []
             if try member("add_prefix_space").bool(default: true) { steps.append(.prefixSpace) }
             if try member("use_regex").bool(default: true) {
-                steps.append(
-                    .split(try built { try Pattern(Self.byteLevelPattern) }, .isolated, invert: false))
+                steps.append(.split(try built { try Pattern(Self.byteLevelPattern) }))
             }
             return (steps, true)
         case "Metaspace":
@@ -197,14 +199,16 @@ extension TokenizerConfigReader {
     // MARK: Decoder
 
     func decoder() throws -> [DecoderStep] {
-        if isNull { return [.spaced] }
+        if isNull { throw unsupported("null is not supported: it would put a space between all tokens") }
         let steps = try decoderSteps()
-        if let fused = steps.firstIndex(where: \.fuses) {
-            for step in steps[(fused + 1)...] {
-                switch step {
-                case .fuse, .strip: break
-                default: throw unsupported("only Strip and Fuse are supported after Fuse or ByteLevel")
-                }
+        var isFused = false
+        for step in steps {
+            switch step {
+            case .fuse: isFused = true
+            case .byteLevel where !isFused: isFused = true
+            case .strip where isFused: break
+            case .replace where !isFused, .byteFallback where !isFused, .metaspace where !isFused: break
+            default: throw unsupported("Strip must follow Fuse or ByteLevel, and only Strip and Fuse may")
             }
         }
         return steps
@@ -217,13 +221,8 @@ extension TokenizerConfigReader {
             try allow("decoders")
             return try member("decoders").elements().flatMap { try $0.decoderSteps() }
         case "Replace":
-            try allow("pattern", "content")
-            let pattern = try member("pattern")
-            guard try pattern.names() == ["String"] else {
-                throw pattern.unsupported("only {\"String\": ...} is supported here")
-            }
-            let content = Array(try member("content").string().utf8)
-            return [.replace(try pattern.member("String").literal(), with: content)]
+            let (literal, content) = try replacement()
+            return [.replace(literal, with: content)]
         case "ByteFallback":
             try allow()
             return [.byteFallback]

@@ -31,19 +31,10 @@ struct PieceList {
     }
 }
 
-/// Treatment of matches of a splitting pattern.
-enum SplitBehavior: String, Sendable {
-    case removed = "Removed"
-    case isolated = "Isolated"
-    case mergedWithPrevious = "MergedWithPrevious"
-    case mergedWithNext = "MergedWithNext"
-    case contiguous = "Contiguous"
-}
-
 /// One step of a tokenizer's `pre_tokenizer`: splits the pieces further, or changes their text.
 enum PreTokenizer: Sendable {
-    /// Splits at matches of a pattern; `invert` swaps matches and the text between them.
-    case split(Pattern, SplitBehavior, invert: Bool)
+    /// Splits into matches of a pattern and the texts between them, or keeps only the ones or the others.
+    case split(Pattern, keepsMatches: Bool = true, keepsOthers: Bool = true)
     /// Adds a space before each piece that has none.
     case prefixSpace
     /// Replaces spaces by `replacement`, which is also added in front according to `scheme`; then pieces begin at each.
@@ -55,7 +46,11 @@ enum PreTokenizer: Sendable {
 
     /// Whether it may drop pieces.
     var removes: Bool {
-        if case .split(_, .removed, _) = self { true } else { false }
+        if case .split(_, let keepsMatches, let keepsOthers) = self {
+            !keepsMatches || !keepsOthers
+        } else {
+            false
+        }
     }
 
     /// The step for a text that continues another; nil if it does nothing then.
@@ -73,10 +68,19 @@ enum PreTokenizer: Sendable {
     ///   - limit: number of pieces beyond which the rest may be dropped.
     func apply(to scratch: EncodeScratch, isTextStart: Bool, limit: Int = .max) {
         switch self {
-        case .split(let pattern, let behavior, let invert):
+        case .split(let pattern, let keepsMatches, let keepsOthers):
             let text = UnsafePointer(scratch.text.current.base)
             scratch.pieces.replaceEach(upTo: limit) { piece, pieces in
-                Self.split(text, piece, pattern, behavior, invert, limit, &scratch.search, &pieces)
+                var done = piece.start
+                scratch.search.forEachMatch(of: pattern, in: text, piece.start..<piece.end) { start, end in
+                    if start > done, keepsOthers { pieces.append(PieceList.Piece(start: done, end: start)) }
+                    if keepsMatches { pieces.append(PieceList.Piece(start: start, end: end)) }
+                    done = end
+                    return pieces.count <= limit
+                }
+                if done < piece.end, keepsOthers {
+                    pieces.append(PieceList.Piece(start: done, end: piece.end))
+                }
             }
         case .prefixSpace:
             Self.rewrite(scratch) { old, piece, new in
@@ -135,49 +139,5 @@ enum PreTokenizer: Sendable {
             i += isMark ? mark.count : 1
         }
         pieces.append(PieceList.Piece(start: start, end: piece.end))
-    }
-
-    private static func split(
-        _ text: UnsafePointer<UInt8>, _ piece: PieceList.Piece, _ pattern: Pattern,
-        _ behavior: SplitBehavior, _ invert: Bool, _ limit: Int, _ search: inout PatternSearch,
-        _ pieces: inout [PieceList.Piece]
-    ) {
-        var joiner = SplitJoiner(behavior: behavior)
-        var done = piece.start
-        search.forEachMatch(of: pattern, in: text, piece.start..<piece.end) { start, end in
-            if start > done { joiner.add(done, start, isMatch: invert, &pieces) }
-            joiner.add(start, end, isMatch: !invert, &pieces)
-            done = end
-            return pieces.count <= limit
-        }
-        if done < piece.end { joiner.add(done, piece.end, isMatch: invert, &pieces) }
-    }
-}
-
-/// Joins matches and the text between them into pieces.
-private struct SplitJoiner {
-    let behavior: SplitBehavior
-    private var previousIsMatch: Bool?
-
-    init(behavior: SplitBehavior) { self.behavior = behavior }
-
-    @inline(__always)
-    mutating func add(_ start: Int, _ end: Int, isMatch: Bool, _ pieces: inout [PieceList.Piece]) {
-        let joins: Bool
-        switch behavior {
-        case .isolated: joins = false
-        case .removed:
-            if isMatch { return }
-            joins = false
-        case .mergedWithPrevious: joins = isMatch && previousIsMatch == false
-        case .mergedWithNext: joins = !isMatch && previousIsMatch == true
-        case .contiguous: joins = isMatch == previousIsMatch
-        }
-        if joins {
-            pieces[pieces.count - 1].end = end
-        } else {
-            pieces.append(PieceList.Piece(start: start, end: end))
-        }
-        previousIsMatch = isMatch
     }
 }

@@ -9,15 +9,11 @@ enum DecoderStep: Sendable, Equatable {
     /// Tokens `<0x..>` become bytes; a run of them that is not UTF-8 becomes one U+FFFD a byte.
     case byteFallback
     case fuse
-    /// Strips at most so many of a character from the start and the end.
+    /// Strips at most so many of a character from the start and the end of the whole text.
     case strip([UInt8], start: Int, stop: Int)
     case byteLevel
     /// The mark becomes a space; in the first token it is dropped if `dropsFirst`.
     case metaspace([UInt8], dropsFirst: Bool)
-    /// Tokens are joined by spaces, as Hugging Face does without a decoder.
-    case spaced
-
-    var fuses: Bool { self == .fuse || self == .byteLevel }
 }
 
 /// Decodes the tokens of one text as they come, such as those of a completion.
@@ -37,8 +33,6 @@ package struct TokenTextStream: TextStream {
     /// A step with its state.
     private struct Step: Sendable {
         let step: DecoderStep
-        /// Whether it sees parts of one whole text rather than tokens.
-        let isFused: Bool
         var tokensSeen = 0
         /// Bytes of a run of byte tokens, or characters at the end that may be stripped.
         var held: [UInt8] = []
@@ -49,13 +43,9 @@ package struct TokenTextStream: TextStream {
 
     init(_ tokenizer: Tokenizer, _ steps: [DecoderStep], showing shown: Set<Int32>?) {
         (self.tokenizer, self.shown) = (tokenizer, shown)
-        var isFused = false
-        self.steps = []
-        for step in steps {
-            var state = Step(step: step, isFused: isFused)
-            if case .strip(_, let start, _) = step { state.stripsLeft = start }
-            self.steps.append(state)
-            if step.fuses { isFused = true }
+        self.steps = steps.map { step in
+            guard case .strip(_, let start, _) = step else { return Step(step: step) }
+            return Step(step: step, stripsLeft: start)
         }
     }
 
@@ -114,15 +104,7 @@ package struct TokenTextStream: TextStream {
                 feed(k + 1, text)
             }
         case .fuse: feed(k + 1, text)
-        case .strip(let content, let start, let stop):
-            if steps[k].isFused {
-                feed(k + 1, stripFused(k, text, content, stop))
-            } else {
-                var left = start
-                var rest = text[...]
-                rest.stripPrefix(content, &left)
-                feed(k + 1, Array(rest.dropLast(rest.suffixLength(content, atMost: stop))))
-            }
+        case .strip(let content, _, let stop): feed(k + 1, strip(k, text, content, stop))
         case .byteLevel:
             var repaired: [UInt8] = []
             steps[k].repair.feed(ByteAlphabet.decode(text), into: &repaired)
@@ -130,7 +112,6 @@ package struct TokenTextStream: TextStream {
         case .metaspace(let mark, let dropsFirst):
             let isFirst = steps[k].tokensSeen == 0
             feed(k + 1, text.replacing(mark, with: isFirst && dropsFirst ? [] : [0x20]))
-        case .spaced: feed(k + 1, steps[k].tokensSeen == 0 ? text : [0x20] + text)
         }
     }
 
@@ -146,7 +127,7 @@ package struct TokenTextStream: TextStream {
     }
 
     /// Strips at the start of the whole text, and holds back a possible end.
-    private mutating func stripFused(_ k: Int, _ text: [UInt8], _ content: [UInt8], _ stop: Int) -> [UInt8] {
+    private mutating func strip(_ k: Int, _ text: [UInt8], _ content: [UInt8], _ stop: Int) -> [UInt8] {
         var rest = (steps[k].held + text)[...]
         if steps[k].stripsLeft > 0, !rest.isEmpty {
             rest.stripPrefix(content, &steps[k].stripsLeft)
@@ -169,7 +150,7 @@ package struct TokenTextStream: TextStream {
             case .byteLevel: return ByteAlphabet.decode(text)
             case .metaspace(let mark, _): text = text.replacing(mark, with: [0x20])
             case .fuse: return text
-            case .strip, .spaced: break
+            case .strip: break
             }
         }
         return text

@@ -13,7 +13,7 @@ struct TokenReach: Sendable {
     ) {
         takesSpace = added.contains { $0.lstrip || $0.rstrip }
         let shrinks = normalizers.compactMap(\.shrink)
-        guard model.keepsText, shrinks.count == normalizers.count,
+        guard model.isComplete, shrinks.count == normalizers.count,
             !preTokenizers.contains(where: \.removes)
         else {
             longest = nil
@@ -32,17 +32,12 @@ struct TokenReach: Sendable {
 }
 
 extension BPEModel {
-    /// Whether each byte of a text has a part in a token, and no token is of any number of unknown characters.
-    fileprivate var keepsText: Bool {
-        isComplete || options.unknownID != nil && !options.fusesUnknown && !mergesUnknown
-    }
-
     /// The most bytes of text in one token. A character without its own is one token, or several.
     fileprivate var longestToken: Int {
         (0..<Int32(clamping: vocabulary.idLimit)).reduce(4) { longest, id in
             let text = vocabulary.text(of: id) ?? []
             // In the alphabet of byte-level BPE each character is a byte.
-            return max(longest, options.isByteLevel ? text.count { $0 & 0xC0 != 0x80 } : text.count)
+            return max(longest, isByteLevel ? text.count { $0 & 0xC0 != 0x80 } : text.count)
         }
     }
 }
@@ -52,9 +47,8 @@ extension Normalizer {
     fileprivate var shrink: Int? {
         switch self {
         case .prepend: 1
-        case .replaceLiteral(let literal, let content):
+        case .replace(let literal, let content):
             content.isEmpty ? nil : Swift.max(1, (literal.count + content.count - 1) / content.count)
-        case .replacePattern: nil
         // A letter of four bytes becomes one of one byte, and absorbs the marks after it.
         case .composed: 16
         }

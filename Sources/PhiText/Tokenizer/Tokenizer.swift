@@ -38,7 +38,9 @@ package final class Tokenizer: Sendable {
     ///   with the key, for an unsupported part.
     package init(path: String) throws {
         let parts = try TokenizerFile(path: path)
-        model = BPEModel(vocabulary: parts.vocabulary, merges: parts.merges, options: parts.options)
+        model = BPEModel(
+            vocabulary: parts.vocabulary, merges: parts.merges, isByteLevel: parts.isByteLevel,
+            ignoresMerges: parts.ignoresMerges)
         normalizers = parts.normalizers
         preTokenizers = parts.preTokenizers
         prefix = parts.prefix
@@ -60,18 +62,17 @@ package final class Tokenizer: Sendable {
         reach = TokenReach(
             model, normalizers: normalizers, preTokenizers: preTokenizers, added: parts.addedTokens,
             addedLength: (plain.map(\.content.utf8.count) + normalized.map(\.1.count)).max() ?? 0)
-        let (givesTokens, steps) = (model.givesTokens, preTokenizers)
+        let (isComplete, steps) = (model.isComplete, preTokenizers)
         keepsPieces = steps.indices.map { place in
-            givesTokens && !steps[(place + 1)...].contains(where: \.removes)
+            isComplete && !steps[(place + 1)...].contains(where: \.removes)
         }
     }
 
     private static func normalize(_ text: String, _ steps: [Normalizer]) -> [UInt8] {
-        var search = PatternSearch()
         let buffers = TextBuffers()
         var text = text
         text.withUTF8 { buffers.set($0) }
-        for step in steps { step.apply(to: buffers, &search) }
+        for step in steps { step.apply(to: buffers) }
         return Array(buffers.current.all)
     }
 
@@ -140,7 +141,7 @@ package final class Tokenizer: Sendable {
         isStart: Bool, _ specialTokensAsText: Bool, _ scratch: EncodeScratch, _ output: inout [Int32]
     ) {
         for step in normalizers where !(scratch.isContinuation && step.isPrefix) {
-            step.apply(to: scratch.text, &scratch.search)
+            step.apply(to: scratch.text)
         }
         let normalized = scratch.text.current.all
         let sections = normalizedMatcher.sections(
@@ -212,19 +213,14 @@ package final class Tokenizer: Sendable {
     /// Whether decoding drops a leading space of a text. Nil if decoding is more than concatenating the tokens' bytes.
     var dropsFirstSpace: Bool? {
         var drops = false
-        var isFused = false
         for step in decoderSteps {
             switch step {
-            case .spaced: return nil
             case .strip(let content, let start, let stop):
-                guard isFused, content == [0x20], start <= 1, stop == 0, !(drops && start == 1) else {
-                    return nil
-                }
+                guard content == [0x20], start <= 1, stop == 0, !(drops && start == 1) else { return nil }
                 drops = drops || start == 1
             case .metaspace(_, let dropsFirst): drops = drops || dropsFirst
             case .replace, .byteFallback, .fuse, .byteLevel: break
             }
-            isFused = isFused || step.fuses
         }
         return drops
     }

@@ -16,7 +16,8 @@ struct TokenizerFile {
     let path: String
     private(set) var vocabulary = Vocabulary()
     private(set) var merges: [(left: Int32, right: Int32, merged: Int32)] = []
-    private(set) var options = BPEModel.Options()
+    private(set) var isByteLevel = false
+    private(set) var ignoresMerges = false
     private(set) var addedTokens: [AddedToken] = []
     private(set) var normalizers: [Normalizer] = []
     private(set) var preTokenizers: [PreTokenizer] = []
@@ -37,7 +38,7 @@ struct TokenizerFile {
         guard Paths.name(of: path) != TiktokenFile.name else {
             let file = try TiktokenFile(data, path: path)
             (vocabulary, merges, addedTokens) = (file.vocabulary, file.merges, TiktokenFile.addedTokens)
-            (preTokenizers, options.isByteLevel) = try file.preTokenizer.preTokenizers()
+            (preTokenizers, isByteLevel) = try file.preTokenizer.preTokenizers()
             decoder = try file.decoder.decoder()
             return
         }
@@ -75,7 +76,7 @@ struct TokenizerFile {
             try part(name).checkSize(limit: TokenizerConfigReader.stepValueLimit)
         }
         try part("post_processor").checkSize(limit: TokenizerConfigReader.templateValueLimit)
-        (preTokenizers, options.isByteLevel) = try part("pre_tokenizer").preTokenizers()
+        (preTokenizers, isByteLevel) = try part("pre_tokenizer").preTokenizers()
         normalizers = try part("normalizer").normalizers()
         decoder = try part("decoder").decoder()
         try part("normalizer").checkGrowth(normalizers.map(\.growth))
@@ -148,19 +149,24 @@ struct TokenizerFile {
                 throw affix.unsupported("only null or \"\" is supported")
             }
         }
-        options.fusesUnknown = try model.member("fuse_unk").bool(default: false)
-        options.byteFallback = try model.member("byte_fallback").bool(default: false)
-        options.ignoresMerges = try model.member("ignore_merges").bool(default: false)
+        ignoresMerges = try model.member("ignore_merges").bool(default: false)
         scanner.seek(to: tokens.lowerBound)
         try readVocabulary(&scanner, byteCount: tokens.count)
         scanner.seek(to: pairs.lowerBound)
         try readMerges(&scanner)
-        let unknown = try model.member("unk_token")
-        if !unknown.isNull {
-            guard let id = vocabulary.id(of: try unknown.string().utf8) else {
-                throw unknown.malformed("\(try unknown.string().quotedStart) is not in the vocabulary")
-            }
-            options.unknownID = id
+        try checkBytes(model)
+    }
+
+    /// Refuses a vocabulary by which characters would become unknown tokens, or bytes' tokens would be merged.
+    private func checkBytes(_ model: TokenizerConfigReader) throws {
+        let hasFallback = try model.member("byte_fallback").bool(default: false)
+        let tokens = Set(BPEModel.byteTokens(vocabulary, isByteLevel: isByteLevel))
+        let isComplete = (isByteLevel || hasFallback) && !tokens.contains(-1)
+        guard try isComplete || isByteLevel && !hasFallback && model.member("unk_token").isNull else {
+            throw model.unsupported("only a vocabulary with a token for each byte is supported")
+        }
+        if !isByteLevel, merges.contains(where: { tokens.contains($0.left) || tokens.contains($0.right) }) {
+            throw model.unsupported("a merge of a byte's token is not supported")
         }
     }
 
@@ -240,12 +246,13 @@ struct TokenizerFile {
         var contents: Set<[UInt8]> = []
         for entry in entries {
             try entry.allow("id", "content", "single_word", "lstrip", "rstrip", "normalized", "special")
+            let singleWord = try entry.member("single_word")
+            if try singleWord.bool(default: false) { throw singleWord.unsupported("only false is supported") }
             let idReader = try entry.member("id")
             let special = try entry.member("special").bool(default: false)
             let token = AddedToken(
                 id: Int32(try idReader.integer(in: 0...min(idLimit, Int(Int32.max)))),
                 content: try entry.member("content").string(),
-                singleWord: try entry.member("single_word").bool(default: false),
                 lstrip: try entry.member("lstrip").bool(default: false),
                 rstrip: try entry.member("rstrip").bool(default: false),
                 normalized: try entry.member("normalized").bool(default: !special),

@@ -69,8 +69,7 @@ struct TokenizerHostileTests {
         (#""type":"BPE""#, #""type":"Unigram""#, UserError.Kind.unsupported, "model.type"),
         (#""type":"BPE""#, #""type":"BPE","dropout":0.1"#, .unsupported, "model.dropout"),
         (#""type":"BPE""#, #""type":"BPE","frobnicate":1"#, .unsupported, "frobnicate"),
-        (#""type":"BPE""#, #""type":"BPE","fuse_unk":1"#, .malformed, "model.fuse_unk"),
-        (#""type":"BPE""#, #""type":"BPE","unk_token":"zz""#, .malformed, "model.unk_token"),
+        (#""a":97"#, #""aa":97"#, .malformed, "merge"),
         (#""type":"BPE""#, #""type":"BPE","end_of_word_suffix":"</w>""#, .unsupported, "end_of_word"),
         (#""normalizer":null"#, #""normalizer":{"type":"Precompiled"}"#, .unsupported, "normalizer"),
         (#""normalizer":null"#, #""normalizer":{"type":"NFKC"}"#, .unsupported, "normalizer"),
@@ -98,6 +97,10 @@ struct TokenizerHostileTests {
         (#""added_tokens":[]"#, #""added_tokens":[{"id":2000000000,"content":"x1"}]"#, .malformed, "id"),
         (#""added_tokens":[]"#, #""added_tokens":[{"id":300,"content":""}]"#, .malformed, "empty"),
         (#""added_tokens":[]"#, #""added_tokens":{}"#, .malformed, "added_tokens"),
+        (
+            #""added_tokens":[]"#, #""added_tokens":[{"id":300,"content":"x1","single_word":true}]"#,
+            .unsupported, "single_word"
+        ),
         (#""use_regex":true},"#, #""use_regex":3},"#, .malformed, "use_regex"),
     ])
     func eachFaultIsNamed(_ change: (String, String, UserError.Kind, String)) {

@@ -43,6 +43,16 @@ struct TokenizerModelTests {
         #expect(ignoring.encode("abc", addSpecialTokens: false) == [97, 256])
     }
 
+    /// Without tokens for all bytes, characters would become an unknown token.
+    @Test func aVocabularyWithoutBytesIsRefused() {
+        for (old, new) in [("\"byte_fallback\":true", "\"byte_fallback\":false"), ("<0xFF>", "<0xff>")] {
+            let error = #expect(throws: UserError.self) {
+                try makeTokenizer(sentencePieceJSON(characters: "ab").replacing(old, with: new))
+            }
+            #expect(error?.kind == .unsupported && error?.message.contains("each byte") == true)
+        }
+    }
+
     @Test func sentencePiece() throws {
         let tokenizer = try makeTokenizer(
             sentencePieceJSON(characters: "helo", merges: [("l", "l"), ("▁", "h"), ("▁h", "e")]))
@@ -60,15 +70,7 @@ struct TokenizerModelTests {
                 == "\u{FFFD}\u{FFFD}\u{FFFD}h")
     }
 
-    @Test func unknownCharacters() throws {
-        let fused = try makeTokenizer(sentencePieceJSON(characters: "ab", byteFallback: false))
-        #expect(fused.encode("axyb", addSpecialTokens: false) == [1, 2, 0, 3])
-        let single = try makeTokenizer(
-            sentencePieceJSON(characters: "ab", byteFallback: false, fuseUnknown: false))
-        #expect(single.encode("axyb", addSpecialTokens: false) == [1, 2, 0, 0, 3])
-    }
-
-    /// Cutting before merging must not change anything: the same text merged in one go.
+    /// Cutting before merging must not change anything.
     @Test func cutsWhereNothingMerges() throws {
         var generator = FixedRandom(11)
         let letters = ["a", "b", "c", "▁"]
@@ -84,16 +86,12 @@ struct TokenizerModelTests {
                 if !tokens.contains(pair.0 + pair.1) { tokens.append(pair.0 + pair.1) }
             }
             let cutting = try makeTokenizer(sentencePieceJSON(characters: "abc", merges: merges))
-            // A merge with a byte token turns cutting off; it can't happen in these texts.
-            let whole = try makeTokenizer(
-                sentencePieceJSON(characters: "abc", merges: merges + [("<0x00>", "<0x01>")]))
             for length in [1, 5, 20, 60, 200] {
                 let text = String(
                     (0..<length).map { _ in "abc ".randomElement(using: &generator) ?? " " })
                 #expect(
-                    cutting.encode(text, addSpecialTokens: false)
-                        == whole.encode(text, addSpecialTokens: false), "\(merges) \(text)")
-                #expect(cutting.encode(text, addSpecialTokens: false) == naive(text, merges, cutting))
+                    cutting.encode(text, addSpecialTokens: false) == naive(text, merges, cutting),
+                    "\(merges) \(text)")
             }
         }
     }
@@ -118,7 +116,7 @@ struct TokenizerModelTests {
     // MARK: Added tokens
 
     private static func added(_ id: Int, _ content: String, _ flags: String) -> String {
-        let names = ["single_word", "lstrip", "rstrip", "normalized", "special"]
+        let names = ["lstrip", "rstrip", "normalized", "special"]
         let members = names.map { "\"\($0)\":\(flags.contains($0))" }.joined(separator: ",")
         return "{\"id\":\(id),\"content\":\(quoted(content)),\(members)}"
     }
@@ -126,15 +124,14 @@ struct TokenizerModelTests {
     @Test func addedTokens() throws {
         let list = [
             Self.added(300, "<a>", "special"), Self.added(301, "<a>b", "special rstrip"),
-            Self.added(302, "<l>", "special lstrip"), Self.added(303, "dog", "single_word"),
+            Self.added(302, "<l>", "special lstrip"), Self.added(303, "dog", ""),
             Self.added(304, "<n>", "normalized"),
         ].joined(separator: ",")
         let tokenizer = try makeTokenizer(byteLevelJSON(addedTokens: "[\(list)]"))
         func encode(_ text: String) -> [Int32] { tokenizer.encode(text, addSpecialTokens: false) }
         #expect(encode("<a><a>b \u{A0}\n<a>") == [300, 301, 300])
         #expect(encode("x \t<l> y") == [120, 302, 32, 121])
-        #expect(encode("dog dogs dog") == [303, 32, 100, 111, 103, 115, 32, 303])
-        #expect(encode("édog") == [0xC3, 0xA9, 100, 111, 103])
+        #expect(encode("édog dogs") == [0xC3, 0xA9, 303, 32, 303, 115])
         #expect(encode("<n>") == [304])
         #expect(encode("<a>b  <l>") == [301, 302])
         #expect(
@@ -174,8 +171,6 @@ struct TokenizerModelTests {
                 tokenizer.encode(text, addSpecialTokens: false), skipSpecialTokens: false)
         }
         #expect(sameBytes(try encode(#"{"type":"NFC"}"#, "e\u{301}"), "\u{E9}"))
-        let replace = #"{"type":"Replace","pattern":{"Regex":"\\s+"},"content":"_"}"#
-        #expect(try encode(replace, "a \n b  ") == "a_b_")
         let two = #"{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"x"},"#
         let literal = #"{"type":"Replace","pattern":{"String":"aa"},"content":"é"}]}"#
         #expect(try encode(two + literal, "aaa") == "xéa")
@@ -187,7 +182,7 @@ struct TokenizerModelTests {
     @Test func composedTexts() {
         var generator = FixedRandom(21)
         let letters =
-            "aeé가ᄀ\u{1161}\u{11A8}각ﬁÅ\u{212B}\u{301}\u{323}\u{307}\u{344}\u{9C7}\u{9BE}\u{958}q\u{1E9B}ｶ\u{FF9E}漢"
+            "aeé가ᄀ\u{1161}\u{11A8}각ﬁÅ\u{212B}\u{301}\u{323}\u{307}\u{344}\u{9C7}\u{9BE}\u{958}q\u{1E9B}ｶ\u{FF9E}漢\u{F71}\u{F73}"
         let scalars = Array(letters.unicodeScalars)
         for _ in 0..<3000 {
             var view = String.UnicodeScalarView()
@@ -198,20 +193,6 @@ struct TokenizerModelTests {
             #expect(
                 sameBytes(NormalForm.composed(text), canonical.precomposedStringWithCanonicalMapping),
                 "\(name)")
-        }
-    }
-
-    /// All characters alone, as Foundation has them. It may know later characters, which nothing is said of.
-    @Test func composedCharacters() {
-        for value in UInt32(0x80)...0x10FFFF {
-            guard let scalar = Unicode.Scalar(value), let age = scalar.properties.age, age <= (15, 1) else {
-                continue
-            }
-            let text = String(scalar)
-            let expected = text.decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping
-            let found = NormalForm.composed(text)
-            guard !sameBytes(found, expected) else { continue }
-            Issue.record("U+\(String(value, radix: 16)): \(found), but \(expected)")
         }
     }
 
@@ -228,11 +209,7 @@ struct TokenizerModelTests {
         let text = "the-final--countdown"
         #expect(try pieces("Removed", text) == ["the", "final", "countdown"])
         #expect(try pieces("Isolated", text) == ["the", "-", "final", "-", "-", "countdown"])
-        #expect(try pieces("MergedWithPrevious", text) == ["the-", "final-", "-", "countdown"])
-        #expect(try pieces("MergedWithNext", text) == ["the", "-final", "-", "-countdown"])
-        #expect(try pieces("Contiguous", text) == ["the", "-", "final", "--", "countdown"])
         #expect(try pieces("Removed", text, invert: true) == ["-", "-", "-"])
-        #expect(try pieces("MergedWithNext", "-a-") == ["-a", "-"])
     }
 
     @Test func metaspaceAndDigits() throws {
@@ -246,7 +223,6 @@ struct TokenizerModelTests {
         #expect(try pieces(metaspace + #""first","split":false}"#, "a b") == ["▁a▁b"])
         let digits = #"{"type":"Digits","individual_digits":"#
         #expect(try pieces(digits + "true}", "a12½b") == ["a", "1", "2", "½", "b"])
-        #expect(try pieces(digits + "false}", "a12½b") == ["a", "12½", "b"])
         let byteLevel = #"{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true}"#
         #expect(try pieces(byteLevel, "ab cd") == [" ab", " cd"])
     }
@@ -268,13 +244,11 @@ struct TokenizerModelTests {
                 .decode(ids, skipSpecialTokens: false)
         }
         let (space, a, b): (Int32, Int32, Int32) = (257, 258, 259)
-        #expect(try decode("null", [a, b]) == "a b")
         let metaspace = #"{"type":"Metaspace","replacement":"▁","prepend_scheme":"#
         #expect(try decode(metaspace + #""always"}"#, [space, a, space, b]) == "a b")
         #expect(try decode(metaspace + #""never"}"#, [space, a]) == " a")
         let strip = #"{"type":"Strip","content":"a","start":2,"stop":1}"#
         let fuse = #"{"type":"Sequence","decoders":[{"type":"Fuse"},"#
-        #expect(try decode(strip, [a, b, a]) == "b")
         #expect(try decode(fuse + strip + "]}", [a, a, a, b, a, a]) == "aba")
         #expect(try decode(fuse + strip + "]}", [b, a, b, a]) == "bab")
     }

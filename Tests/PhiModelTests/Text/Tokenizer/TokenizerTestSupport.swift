@@ -164,12 +164,9 @@ func byteLevelJSON(
 /// A SentencePiece-style tokenizer's JSON: `<unk>`, 256 byte tokens, `▁`, `characters`, then `merges`.
 func sentencePieceJSON(
     characters: String, merges: [(String, String)] = [], addedTokens: String = "[]",
-    byteFallback: Bool = true, fuseUnknown: Bool = true, decoder: String? = nil,
-    postProcessor: String = "null"
+    preTokenizer: String = "null", decoder: String? = nil, postProcessor: String = "null"
 ) -> String {
-    var tokens = ["<unk>"]
-    if byteFallback { tokens += (UInt8.min...UInt8.max).map { ByteFallback.name($0) } }
-    tokens.append("▁")
+    var tokens = ["<unk>"] + (UInt8.min...UInt8.max).map { ByteFallback.name($0) } + ["▁"]
     tokens += characters.unicodeScalars.map { String($0) }
     var known: Set<String> = []
     for (a, b) in merges where known.insert(a + b).inserted { tokens.append(a + b) }
@@ -185,9 +182,9 @@ func sentencePieceJSON(
         {"version":"1.0","truncation":null,"padding":null,"added_tokens":\(addedTokens),
         "normalizer":{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"▁"},
         {"type":"Replace","pattern":{"String":" "},"content":"▁"}]},
-        "pre_tokenizer":null,"post_processor":\(postProcessor),"decoder":\(decoderJSON),
+        "pre_tokenizer":\(preTokenizer),"post_processor":\(postProcessor),"decoder":\(decoderJSON),
         "model":{"type":"BPE","dropout":null,"unk_token":"<unk>","continuing_subword_prefix":null,
-        "end_of_word_suffix":null,"fuse_unk":\(fuseUnknown),"byte_fallback":\(byteFallback),
+        "end_of_word_suffix":null,"fuse_unk":true,"byte_fallback":true,
         "vocab":{\(vocab)},"merges":[\(list)]}}
         """
 }
