@@ -63,39 +63,37 @@ struct BenchCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reported {
-            let console = Console(isQuiet: false)
-            console.progress("loading")
-            let start = ContinuousClock.now
-            let options = try EngineSettings(engine, threads: threads).checkedOptions()
-            let engine = try engine.entry.load(ModelFetch.folder(model), options)
-            let loading = (ContinuousClock.now - start).seconds
-            console.progress("measuring the machine")
-            let probe = try engine.makeProbe()
-            var limits = probe.measure()
-            var report = BenchReport(engine: engine, loadSeconds: loading)
-            let bench = Bench(engine: engine, probe: probe)
-            let tests =
-                [BenchTest(requests: 1, prompt: prefill, generated: 0)]
-                + (batches ?? []).map { BenchTest(requests: $0, prompt: prompt, generated: generate) }
-            console.progress("warming up")
-            try bench.warmUp(tests, repeats: repeats)
-            for test in tests {
-                var samples: [Bench.Sample] = []
-                for number in 1...repeats {
-                    console.progress("\(test.name): run \(number) of \(repeats)")
-                    var sample = try bench.run(test)
-                    let after = probe.measure()
-                    sample.limits = limits.max(after)
-                    limits = after
-                    samples.append(sample)
-                }
-                report.add(test, samples)
+        let console = Console(isQuiet: false)
+        console.progress("loading")
+        let start = ContinuousClock.now
+        let options = try EngineSettings(engine, threads: threads).checkedOptions()
+        let engine = try engine.entry.load(ModelFetch.folder(model), options)
+        let loading = (ContinuousClock.now - start).seconds
+        console.progress("measuring the machine")
+        let probe = try engine.makeProbe()
+        var limits = probe.measure()
+        var report = BenchReport(engine: engine, loadSeconds: loading)
+        let bench = Bench(engine: engine, probe: probe)
+        let tests =
+            [BenchTest(requests: 1, prompt: prefill, generated: 0)]
+            + (batches ?? []).map { BenchTest(requests: $0, prompt: prompt, generated: generate) }
+        console.progress("warming up")
+        try bench.warmUp(tests, repeats: repeats)
+        for test in tests {
+            var samples: [Bench.Sample] = []
+            for number in 1...repeats {
+                console.progress("\(test.name): run \(number) of \(repeats)")
+                var sample = try bench.run(test)
+                let after = probe.measure()
+                sample.limits = limits.max(after)
+                limits = after
+                samples.append(sample)
             }
-            console.say(
-                "\(model): \(engine.weightBytes / 1_000_000) MB of weights, loaded in \(loading) s")
-            print(json ? report.json : report.table)
+            report.add(test, samples)
         }
+        console.say(
+            "\(model): \(engine.weightBytes / 1_000_000) MB of weights, loaded in \(loading) s")
+        print(json ? report.json : report.table)
     }
 }
 

@@ -48,20 +48,18 @@ struct ChatCommand: ParsableCommand {
     var quiet = false
 
     func run() throws {
-        try Failure.reported {
-            var settings = JobSettings()
-            settings.request = .ofChats
-            try settings.apply(options.given)
-            let console = Console(isQuiet: quiet)
-            Signals.ignoreFailedWrites()
-            let maker = try load(settings, console)
-            var input = ChatInput()
-            var chat = Chat(
-                system: settings.system, maxTokens: settings.maxTokens ?? 0, output: output(console),
-                maker: maker)
-            try chat.run { input.next() }
-            if chat.failures > 0, !input.isTerminal { throw ExitCode(3) }
-        }
+        var settings = JobSettings()
+        settings.request = .ofChats
+        try settings.apply(options.given)
+        let console = Console(isQuiet: quiet)
+        Signals.ignoreFailedWrites()
+        let maker = try load(settings, console)
+        var input = ChatInput()
+        var chat = Chat(
+            system: settings.system, maxTokens: settings.maxTokens ?? 0, output: output(console),
+            maker: maker)
+        try chat.run { input.next() }
+        if chat.failures > 0, !input.isTerminal { throw ExitCode(3) }
     }
 
     private func output(_ console: Console) -> Chat.Output {

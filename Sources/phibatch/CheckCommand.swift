@@ -44,12 +44,10 @@ struct CheckCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reported {
-            let inputs = ModelFetch(console: Console(isQuiet: false), isOffline: offline)
-            try Self.check(
-                options.settings(pins: .unfinished, bring: inputs.bring), show: show, estimates: estimate,
-                isOffline: offline, asJSON: json)
-        }
+        let inputs = ModelFetch(console: Console(isQuiet: false), isOffline: offline)
+        try Self.check(
+            options.settings(pins: .unfinished, bring: inputs.bring), show: show, estimates: estimate,
+            isOffline: offline, asJSON: json)
     }
 
     static func check(

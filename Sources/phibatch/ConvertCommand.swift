@@ -47,26 +47,24 @@ struct ConvertCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reported {
-            let console = Console(isQuiet: quiet)
-            var tokenizers = GGUFConverter.Tokenizer.embedded
-            if noTokenizer { tokenizers = .none }
-            if let tokenizer { tokenizers = .folder(path: tokenizer) }
-            guard let model = try PublishedModel(source) else {
-                throw UserError(
-                    Files.kind(of: source) == nil ? .missing : .unsupported, at: source,
-                    "is neither a GGUF file nor a folder in a format that \"phibatch convert\" takes.")
-            }
-            let summary = try model.convert(to: folder, tokenizer: tokenizers, overwrite: overwrite) {
-                console.progress("\($0.layersDone) of \($0.layerCount) layers")
-            }
-            let bits = summary.matricesByBits.sorted { $0.key < $1.key }
-                .map { "\($0.value) matrices of \($0.key) bits" }.joined(separator: ", ")
-            console.say(
-                "\(folder): \(summary.modelName ?? summary.architecture), \(summary.layerCount) layers, \(bits), "
-                    + "\(summary.byteCount / 1_000_000) MB")
-            for note in summary.notes { console.warn("\(note)") }
-            console.say(losses: summary)
+        let console = Console(isQuiet: quiet)
+        var tokenizers = GGUFConverter.Tokenizer.embedded
+        if noTokenizer { tokenizers = .none }
+        if let tokenizer { tokenizers = .folder(path: tokenizer) }
+        guard let model = try PublishedModel(source) else {
+            throw UserError(
+                Files.kind(of: source) == nil ? .missing : .unsupported, at: source,
+                "is neither a GGUF file nor a folder in a format that \"phibatch convert\" takes.")
         }
+        let summary = try model.convert(to: folder, tokenizer: tokenizers, overwrite: overwrite) {
+            console.progress("\($0.layersDone) of \($0.layerCount) layers")
+        }
+        let bits = summary.matricesByBits.sorted { $0.key < $1.key }
+            .map { "\($0.value) matrices of \($0.key) bits" }.joined(separator: ", ")
+        console.say(
+            "\(folder): \(summary.modelName ?? summary.architecture), \(summary.layerCount) layers, \(bits), "
+                + "\(summary.byteCount / 1_000_000) MB")
+        for note in summary.notes { console.warn("\(note)") }
+        console.say(losses: summary)
     }
 }

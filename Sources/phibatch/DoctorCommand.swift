@@ -18,12 +18,10 @@ struct DoctorCommand: ParsableCommand {
             """)
 
     func run() throws {
-        try Failure.reported {
-            let report = DoctorReport(
-                machine: try MachineReport(), cache: WeightCacheLocation.standard(),
-                hub: HubSettings())
-            print(report.text)
-        }
+        let report = DoctorReport(
+            machine: try MachineReport(), cache: WeightCacheLocation.standard(),
+            hub: HubSettings())
+        print(report.text)
     }
 }
 

@@ -52,17 +52,6 @@ enum Failure {
             "  " + code + String(repeating: " ", count: max(2, 5 - code.count)) + meaning
         }.joined(separator: "\n")
 
-    /// Runs a command's work; an error becomes one message on stderr and an exit code.
-    static func reported(_ work: () throws -> Void) throws {
-        do { try work() } catch let code as ExitCode {
-            throw code
-        } catch {
-            let status = ExitStatus.of(error)
-            if status != ExitStatus.closedOutput { Console.report(error) }
-            throw ExitCode(status)
-        }
-    }
-
     /// Error of the argument parser, as one line.
     static func usage(_ problem: String) -> UserError {
         let words = problem.split(whereSeparator: \.isWhitespace)

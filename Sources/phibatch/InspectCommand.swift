@@ -45,25 +45,23 @@ struct InspectCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reported {
-            let console = Console(isQuiet: false)
-            let folder = try ModelFetch(console: console, isOffline: false).folder(model, path: model)
-            var report: VerifyReport?
-            if verify {
-                let found = try VerifyReport(folder: folder, console: console)
-                guard found.faults.isEmpty else {
-                    for fault in found.faults { console.error(fault) }
-                    print(json ? found.json : found.text)
-                    throw ExitCode(69)
-                }
-                report = found
+        let console = Console(isQuiet: false)
+        let folder = try ModelFetch(console: console, isOffline: false).folder(model, path: model)
+        var report: VerifyReport?
+        if verify {
+            let found = try VerifyReport(folder: folder, console: console)
+            guard found.faults.isEmpty else {
+                for fault in found.faults { console.error(fault) }
+                print(json ? found.json : found.text)
+                throw ExitCode(69)
             }
-            let inspection = try ModelInspection(folder: folder)
-            for note in inspection.notes { console.warn("\(note)") }
-            let answer = InspectReport(
-                folder: folder, model: inspection, kernels: try Kernels.chosen().name,
-                threads: Processors.count, workers: workers, length: length, verified: report)
-            print(json ? answer.json : answer.text)
+            report = found
         }
+        let inspection = try ModelInspection(folder: folder)
+        for note in inspection.notes { console.warn("\(note)") }
+        let answer = InspectReport(
+            folder: folder, model: inspection, kernels: try Kernels.chosen().name,
+            threads: Processors.count, workers: workers, length: length, verified: report)
+        print(json ? answer.json : answer.text)
     }
 }

@@ -38,16 +38,14 @@ struct MergeCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reported {
-            let merge = try ShardMerge(output: output, count: shards, maxFailures: maxFailures)
-            let failed: Message = merge.failed > 0 ? ", \(merge.failed) of them failed" : ""
-            let console = Console(isQuiet: false)
-            for warning in merge.warnings { console.warn("\(warning)") }
-            if let name = merge.keptName { console.say("the earlier output is kept as \(name)") }
-            console.say(
-                "\(counted(shards, "shard")) with \(counted(merge.lines, "line")), \(counted(merge.results, "result"))\(failed), are in \(output)"
-            )
-            if let excess = merge.excess { throw excess }
-        }
+        let merge = try ShardMerge(output: output, count: shards, maxFailures: maxFailures)
+        let failed: Message = merge.failed > 0 ? ", \(merge.failed) of them failed" : ""
+        let console = Console(isQuiet: false)
+        for warning in merge.warnings { console.warn("\(warning)") }
+        if let name = merge.keptName { console.say("the earlier output is kept as \(name)") }
+        console.say(
+            "\(counted(shards, "shard")) with \(counted(merge.lines, "line")), \(counted(merge.results, "result"))\(failed), are in \(output)"
+        )
+        if let excess = merge.excess { throw excess }
     }
 }

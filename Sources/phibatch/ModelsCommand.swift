@@ -19,10 +19,8 @@ struct ModelsCommand: ParsableCommand {
             commandName: "list", abstract: "Show them as a table (the default).")
 
         func run() throws {
-            try Failure.reported {
-                let cache = HubSettings().cache
-                print(ModelTable(entries: try cache.entries()).text)
-            }
+            let cache = HubSettings().cache
+            print(ModelTable(entries: try cache.entries()).text)
         }
     }
 
@@ -36,24 +34,22 @@ struct ModelsCommand: ParsableCommand {
         var names: [String]
 
         func run() throws {
-            try Failure.reported {
-                let cache = HubSettings().cache
-                let console = Console(isQuiet: false)
-                for name in names {
-                    if name == DemoModel.name, Files.kind(of: DemoModel.folder) != nil {
-                        let folder = DemoModel.folder
-                        try explaining(.io, at: folder, "can't be removed", try Files.removeFolder(folder))
-                        console.say("\(name): removed")
-                        continue
-                    }
-                    guard case .repository(let id) = try ModelName(name, path: name) else {
-                        throw UserError(
-                            .badName, at: name, "is a folder; only models that phibatch fetched are removed.")
-                    }
-                    let size = try cache.entries().first { $0.id.name == id.name }?.size ?? 0
-                    try cache.remove(id)
-                    console.say("\(id.name): removed, \(ModelFetch.size(size))")
+            let cache = HubSettings().cache
+            let console = Console(isQuiet: false)
+            for name in names {
+                if name == DemoModel.name, Files.kind(of: DemoModel.folder) != nil {
+                    let folder = DemoModel.folder
+                    try explaining(.io, at: folder, "can't be removed", try Files.removeFolder(folder))
+                    console.say("\(name): removed")
+                    continue
                 }
+                guard case .repository(let id) = try ModelName(name, path: name) else {
+                    throw UserError(
+                        .badName, at: name, "is a folder; only models that phibatch fetched are removed.")
+                }
+                let size = try cache.entries().first { $0.id.name == id.name }?.size ?? 0
+                try cache.remove(id)
+                console.say("\(id.name): removed, \(ModelFetch.size(size))")
             }
         }
     }

@@ -37,24 +37,19 @@ struct Phibatch: ParsableCommand {
         StandardStreams.occupy()
         do {
             guard Memory.hasRoom(for: Memory.least) else {
-                Console.report(
-                    UserError(
-                        .resources,
-                        "there is not enough memory to begin: \(Memory.least >> 20) MiB can't be had. "
-                            + "Raise the limit (ulimit -v, ulimit -d)."))
-                throw ExitCode(69)
+                throw UserError(
+                    .resources,
+                    "there is not enough memory to begin: \(Memory.least >> 20) MiB can't be had. "
+                        + "Raise the limit (ulimit -v, ulimit -d).")
             }
             guard !ProgramCall.arguments.isEmpty else {
-                Console.report(
-                    UserError(
-                        .resources,
-                        "the program's arguments can't be read, as /proc is not there. "
-                            + "\"mount -t proc proc /proc\" mounts it."))
-                throw ExitCode(69)
+                throw UserError(
+                    .resources,
+                    "the program's arguments can't be read, as /proc is not there. "
+                        + "\"mount -t proc proc /proc\" mounts it.")
             }
             if let advice = Arguments.advice(for: ProgramCall.arguments.dropFirst()) {
-                Console.report(Failure.usage(advice))
-                throw ExitCode(64)
+                throw Failure.usage(advice)
             }
             if let page = try HelpTopic.page(Array(ProgramCall.arguments.dropFirst())) {
                 print(page, terminator: "")
@@ -68,25 +63,28 @@ struct Phibatch: ParsableCommand {
         }
     }
 
-    /// Reports wrong usage like any other error: in one escaped message, without the parser's layout.
     private static func leave(_ error: any Error) -> Never {
+        let code = error as? ExitCode ?? shown(error)
+        Console.finish()
+        exit(withError: code)
+    }
+
+    /// Shows the help that was asked for, or reports an error as one escaped message, without the parser's layout.
+    private static func shown(_ error: any Error) -> ExitCode {
         let code = exitCode(for: error)
         if code == .success, let slip = Arguments.slip(in: ProgramCall.arguments) {
             Console.report(Failure.usage("Unknown option '\(slip)'"))
-            Console.finish()
-            exit(withError: ExitCode.validationFailure)
+            return .validationFailure
         }
-        if code == .success, !(error is ExitCode) {
-            print(HelpTopic.shown(fullMessage(for: error), for: ProgramCall.arguments))
-            Console.finish()
-            exit(withError: ExitCode.success)
+        switch code {
+        case .success: print(HelpTopic.shown(fullMessage(for: error), for: ProgramCall.arguments))
+        case .validationFailure: Console.report(Failure.usage(message(for: error)))
+        default:
+            let status = ExitStatus.of(error)
+            // Like any filter, it ends silently when nobody reads its output.
+            if status != ExitStatus.closedOutput { Console.report(error) }
+            return ExitCode(status)
         }
-        guard !(error is ExitCode), code == .validationFailure else {
-            Console.finish()
-            exit(withError: error)
-        }
-        Console.report(Failure.usage(message(for: error)))
-        Console.finish()
-        exit(withError: code)
+        return code
     }
 }

@@ -34,24 +34,22 @@ struct PipeCommand: ParsableCommand {
     @OptionGroup var service: ServiceOptions
 
     func run() throws {
-        try Failure.reported {
-            let console = Console(
-                isQuiet: service.quiet, job: "pipe", form: service.logFormat,
-                progress: service.logFormat == .json ? .json : .auto)
-            LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
-            var job = try BatchJob(.pipe(model: model, name: model, options: options.given))
-            // Before anything is fetched.
-            job.settings.model = try ModelFetch(console: console, isOffline: service.offline).folder(
-                model, path: model)
-            job.cache = .standard()
-            job.log = Logger(label: "phibatch") { _ in ConsoleLogHandler(console: console) }
-            let signals = SignalWatch(resumable: false, job: "pipe", form: service.logFormat)
-            let pipe = try RequestPipe(job, stopFlag: signals.stopFlag) { message in
-                try StandardOutput.write(message + [0x0A])
-            }
-            try WorkerThread.startOrExplain("requests") { pipe.readStandardInput() }
-            try pipe.run()
-            if let signal = signals.received { throw ExitCode(128 + signal) }
+        let console = Console(
+            isQuiet: service.quiet, job: "pipe", form: service.logFormat,
+            progress: service.logFormat == .json ? .json : .auto)
+        LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
+        var job = try BatchJob(.pipe(model: model, name: model, options: options.given))
+        // Before anything is fetched.
+        job.settings.model = try ModelFetch(console: console, isOffline: service.offline).folder(
+            model, path: model)
+        job.cache = .standard()
+        job.log = Logger(label: "phibatch") { _ in ConsoleLogHandler(console: console) }
+        let signals = SignalWatch(resumable: false, job: "pipe", form: service.logFormat)
+        let pipe = try RequestPipe(job, stopFlag: signals.stopFlag) { message in
+            try StandardOutput.write(message + [0x0A])
         }
+        try WorkerThread.startOrExplain("requests") { pipe.readStandardInput() }
+        try pipe.run()
+        if let signal = signals.received { throw ExitCode(128 + signal) }
     }
 }

@@ -35,25 +35,23 @@ struct PullCommand: ParsableCommand {
     var quiet = false
 
     func run() throws {
-        try Failure.reported {
-            let console = Console(isQuiet: quiet)
-            let fetch = ModelFetch(console: console, isOffline: false)
-            if name == DemoModel.name {
-                return console.say("\(name) is in \(try fetch.source(name, path: name))")
-            }
-            guard case .repository(let id) = try ModelName(name, path: name) else {
-                throw UserError(.badName, at: name, "is a folder; there is nothing to fetch.")
-            }
-            let folder = try fetch.fetch(id)
-            let state: Message = fetch.settings.isOffline ? "; the hub was not asked (HF_HUB_OFFLINE)" : ""
-            console.say("\(id) is in \(folder)\(state)")
-            guard verify else { return }
-            let report = try fetch.verify(id, in: folder)
-            guard report.faults.isEmpty else {
-                for fault in report.faults { console.error(fault) }
-                throw ExitCode(69)
-            }
-            console.say("\(report.text)")
+        let console = Console(isQuiet: quiet)
+        let fetch = ModelFetch(console: console, isOffline: false)
+        if name == DemoModel.name {
+            return console.say("\(name) is in \(try fetch.source(name, path: name))")
         }
+        guard case .repository(let id) = try ModelName(name, path: name) else {
+            throw UserError(.badName, at: name, "is a folder; there is nothing to fetch.")
+        }
+        let folder = try fetch.fetch(id)
+        let state: Message = fetch.settings.isOffline ? "; the hub was not asked (HF_HUB_OFFLINE)" : ""
+        console.say("\(id) is in \(folder)\(state)")
+        guard verify else { return }
+        let report = try fetch.verify(id, in: folder)
+        guard report.faults.isEmpty else {
+            for fault in report.faults { console.error(fault) }
+            throw ExitCode(69)
+        }
+        console.say("\(report.text)")
     }
 }

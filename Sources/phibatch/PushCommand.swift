@@ -47,56 +47,54 @@ struct PushCommand: ParsableCommand {
     var quiet = false
 
     func run() throws {
-        try Failure.reported {
-            guard let id = RepositoryID("\(repository)@\(revision)", kind: .dataset),
-                let main = RepositoryID(repository, kind: .dataset), !repository.contains("@")
-            else {
-                throw UserError(
-                    .badName, at: "\(repository)@\(revision)",
-                    "is no name of a dataset and a branch; write org/name.")
-            }
-            guard let hub = InstalledProgram("hf") else {
-                throw UserError(
-                    .network, at: "\(id)",
-                    "the program hf, which uploads, is not on PATH: pip install huggingface_hub.")
-            }
-            let job = try JobStatus.isOutput(subject) ? nil : subject
-            let output = try job.map(made(by:)) ?? subject
-            guard let manifest = try Manifest(ofOutput: output) else {
-                throw UserError(
-                    .usage, at: output,
-                    "it has no manifest beside it. Push its job file instead.")
-            }
-            try manifest.check(output)
-            let fetch = ModelFetch(console: Console(isQuiet: quiet), isOffline: false)
-            let there = try fetch.fetched { try $0.listing(of: id) ?? $0.listing(of: main) }
-            if isPrivate, let there, there.isPrivate != true {
-                throw UserError(
-                    .forbidden, at: "\(id)",
-                    "it is there already, and public, which --private does not change.")
-            }
-            let folder = FileManager.default.temporaryDirectory.path + "/phibatch-push-\(UUID().uuidString)"
-            defer { try? Files.removeFolder(folder) }
-            let staged = try OpenFolder(folder, mode: 0o700)
-            let data = "data/\(Paths.name(of: output))"
-            let card = DatasetCard(
-                manifest: manifest.json, repository: id.name, data: data, job: job.map(Paths.name(of:)))
-            try staged.link(data, to: Files.destination(of: output))
-            try staged.link(
-                OutputPaths.manifest(of: data), to: Files.destination(of: OutputPaths.manifest(of: output)))
-            if let job { try staged.link(Paths.name(of: job), to: Files.destination(of: job)) }
-            if replaceCard || there?.paths.contains("README.md") != true {
-                try staged.write(card.text, to: "README.md")
-            } else {
-                fetch.console.say("README.md is there already, and stays as it is (--replace-card)")
-            }
-            fetch.console.progress("uploading \(id)")
-            try hub.run(
-                ["upload", id.name, folder, ".", "--repo-type=dataset", "--revision=\(revision)", "--quiet"]
-                    + ["--commit-message=Results of phibatch \(ProgramVersion.current)"]
-                    + (isPrivate ? ["--private"] : []), on: "\(id)")
-            print("\(fetch.settings.endpoint)/datasets/\(id.name)")
+        guard let id = RepositoryID("\(repository)@\(revision)", kind: .dataset),
+            let main = RepositoryID(repository, kind: .dataset), !repository.contains("@")
+        else {
+            throw UserError(
+                .badName, at: "\(repository)@\(revision)",
+                "is no name of a dataset and a branch; write org/name.")
         }
+        guard let hub = InstalledProgram("hf") else {
+            throw UserError(
+                .network, at: "\(id)",
+                "the program hf, which uploads, is not on PATH: pip install huggingface_hub.")
+        }
+        let job = try JobStatus.isOutput(subject) ? nil : subject
+        let output = try job.map(made(by:)) ?? subject
+        guard let manifest = try Manifest(ofOutput: output) else {
+            throw UserError(
+                .usage, at: output,
+                "it has no manifest beside it. Push its job file instead.")
+        }
+        try manifest.check(output)
+        let fetch = ModelFetch(console: Console(isQuiet: quiet), isOffline: false)
+        let there = try fetch.fetched { try $0.listing(of: id) ?? $0.listing(of: main) }
+        if isPrivate, let there, there.isPrivate != true {
+            throw UserError(
+                .forbidden, at: "\(id)",
+                "it is there already, and public, which --private does not change.")
+        }
+        let folder = FileManager.default.temporaryDirectory.path + "/phibatch-push-\(UUID().uuidString)"
+        defer { try? Files.removeFolder(folder) }
+        let staged = try OpenFolder(folder, mode: 0o700)
+        let data = "data/\(Paths.name(of: output))"
+        let card = DatasetCard(
+            manifest: manifest.json, repository: id.name, data: data, job: job.map(Paths.name(of:)))
+        try staged.link(data, to: Files.destination(of: output))
+        try staged.link(
+            OutputPaths.manifest(of: data), to: Files.destination(of: OutputPaths.manifest(of: output)))
+        if let job { try staged.link(Paths.name(of: job), to: Files.destination(of: job)) }
+        if replaceCard || there?.paths.contains("README.md") != true {
+            try staged.write(card.text, to: "README.md")
+        } else {
+            fetch.console.say("README.md is there already, and stays as it is (--replace-card)")
+        }
+        fetch.console.progress("uploading \(id)")
+        try hub.run(
+            ["upload", id.name, folder, ".", "--repo-type=dataset", "--revision=\(revision)", "--quiet"]
+                + ["--commit-message=Results of phibatch \(ProgramVersion.current)"]
+                + (isPrivate ? ["--private"] : []), on: "\(id)")
+        print("\(fetch.settings.endpoint)/datasets/\(id.name)")
     }
 
     /// Returns the output of a job, and writes its manifest.

@@ -78,29 +78,27 @@ struct QuantizeCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reported {
-            let console = Console(isQuiet: quiet)
-            var options = QuantizeOptions(
-                standard: QuantizationParameters(groupSize: groupSize, bits: bits))
-            options.embeddingBits = embeddingBits
-            options.rules = try layer.map { try LayerRule($0) }
-            options.overwrite = overwrite
-            options.calibration = try calibrate.map { try TextFile.contents(of: $0) }
-            options.adapter = adapter
-            // Before anything is fetched.
-            if let known = try ModelName(source, path: source).known, known.bits < 16 {
-                throw UserError(
-                    .unsupported,
-                    "\(source): this model is quantized already. Take the original, in BF16, F16 or F32.")
-            }
-            let model = try ModelFetch(console: console, isOffline: false).source(source, path: source)
-            let summary = try Quantizer.quantize(model, to: folder, options: options) { progress in
-                console.progress(
-                    "\(ModelFetch.size(progress.done)) of \(ModelFetch.size(progress.total)), \(progress.layer)"
-                )
-            }
-            report(summary, console)
+        let console = Console(isQuiet: quiet)
+        var options = QuantizeOptions(
+            standard: QuantizationParameters(groupSize: groupSize, bits: bits))
+        options.embeddingBits = embeddingBits
+        options.rules = try layer.map { try LayerRule($0) }
+        options.overwrite = overwrite
+        options.calibration = try calibrate.map { try TextFile.contents(of: $0) }
+        options.adapter = adapter
+        // Before anything is fetched.
+        if let known = try ModelName(source, path: source).known, known.bits < 16 {
+            throw UserError(
+                .unsupported,
+                "\(source): this model is quantized already. Take the original, in BF16, F16 or F32.")
         }
+        let model = try ModelFetch(console: console, isOffline: false).source(source, path: source)
+        let summary = try Quantizer.quantize(model, to: folder, options: options) { progress in
+            console.progress(
+                "\(ModelFetch.size(progress.done)) of \(ModelFetch.size(progress.total)), \(progress.layer)"
+            )
+        }
+        report(summary, console)
     }
 
     private func report(_ summary: QuantizeSummary, _ console: Console) {

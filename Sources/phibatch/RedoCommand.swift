@@ -45,12 +45,10 @@ struct RedoCommand: ParsableCommand {
     @OptionGroup(title: "Options of run") var command: RunCommand
 
     func run() throws {
-        try Failure.reported {
-            if command.restart || command.ifChanged == .restart || command.follow {
-                throw UserError(.usage, "redo keeps other results; it can't go with --restart or --follow.")
-            }
-            try command.run(redo: choice)
+        if command.restart || command.ifChanged == .restart || command.follow {
+            throw UserError(.usage, "redo keeps other results; it can't go with --restart or --follow.")
         }
+        try command.run(redo: choice)
     }
 
     private var choice: RedoChoice {

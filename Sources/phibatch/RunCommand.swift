@@ -95,29 +95,27 @@ struct RunCommand: ParsableCommand {
 
     /// - Parameter redo: results of the outputs to make again.
     func run(redo: RedoChoice?) throws {
-        try Failure.reported {
-            let inputs = ModelFetch(console: Console(isQuiet: quiet), isOffline: offline)
-            let jobs = try options.eachSettings(
-                awaitsInput: follow, pins: restart ? .nothing : redo == nil ? .unfinished : .results,
-                bring: inputs.bring)
-            if dryRun {
-                for (_, settings) in jobs {
-                    if let redo {
-                        let (chosen, total) = try redo.results(of: BatchJob(settings.get()).settings)
-                        print("\(chosen.count) of \(counted(total, "result")) would be made again")
-                        continue
-                    }
-                    try CheckCommand.check(
-                        settings.get(), show: 1, estimates: true, isOffline: offline, asJSON: false)
+        let inputs = ModelFetch(console: Console(isQuiet: quiet), isOffline: offline)
+        let jobs = try options.eachSettings(
+            awaitsInput: follow, pins: restart ? .nothing : redo == nil ? .unfinished : .results,
+            bring: inputs.bring)
+        if dryRun {
+            for (_, settings) in jobs {
+                if let redo {
+                    let (chosen, total) = try redo.results(of: BatchJob(settings.get()).settings)
+                    print("\(chosen.count) of \(counted(total, "result")) would be made again")
+                    continue
                 }
-                return
+                try CheckCommand.check(
+                    settings.get(), show: 1, estimates: true, isOffline: offline, asJSON: false)
             }
-            // With several jobs, an error of one must not stop the others.
-            if jobs.count == 1 { _ = try jobs[0].settings.get() }
-            let names = Self.names(jobs.map { ($0.file, try? $0.settings.get().output) })
-            let code = try run(zip(names, jobs).map { ($0, $1.settings) }, redo)
-            if code != 0 { throw ExitCode(code) }
+            return
         }
+        // With several jobs, an error of one must not stop the others.
+        if jobs.count == 1 { _ = try jobs[0].settings.get() }
+        let names = Self.names(jobs.map { ($0.file, try? $0.settings.get().output) })
+        let code = try run(zip(names, jobs).map { ($0, $1.settings) }, redo)
+        if code != 0 { throw ExitCode(code) }
     }
 
     /// Returns each job's name for stderr and metrics: that of its file, or of its output without one; the whole path

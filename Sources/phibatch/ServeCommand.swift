@@ -81,27 +81,25 @@ struct ServeCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reported {
-            let console = Console(isQuiet: service.quiet, job: "serve", form: service.logFormat)
-            LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
-            let keys = try keys()
-            let path = try ModelFetch(console: console, isOffline: service.offline).folder(model, path: model)
-            var job = try BatchJob(.serve(model: path, name: model, options: options.given))
-            job.cache = .standard()
-            job.log = Logger(label: "phibatch") { _ in ConsoleLogHandler(console: console) }
-            let names = name.isEmpty ? [Files.kind(of: model) == nil ? model : Paths.name(of: path)] : name
-            var server = ServerOptions(names: names, folder: try storage(job.cache))
-            (server.host, server.port, server.keys) = (host, port, keys)
-            (server.waiting, server.body, server.connections) = (maxWaiting, maxBody << 20, maxConnections)
-            let signals = SignalWatch(
-                resumable: true, job: "serve", form: service.logFormat,
-                patience: Int(server.grace * 1000) + 2000)
-            let running = try ModelServer(job, server, stopFlag: signals.stopFlag) { address in
-                console.say("listening on http://\(address)/v1 for \(names.joined(separator: ", "))")
-            }
-            try running.run()
-            if let signal = signals.received { throw ExitCode(128 + signal) }
+        let console = Console(isQuiet: service.quiet, job: "serve", form: service.logFormat)
+        LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
+        let keys = try keys()
+        let path = try ModelFetch(console: console, isOffline: service.offline).folder(model, path: model)
+        var job = try BatchJob(.serve(model: path, name: model, options: options.given))
+        job.cache = .standard()
+        job.log = Logger(label: "phibatch") { _ in ConsoleLogHandler(console: console) }
+        let names = name.isEmpty ? [Files.kind(of: model) == nil ? model : Paths.name(of: path)] : name
+        var server = ServerOptions(names: names, folder: try storage(job.cache))
+        (server.host, server.port, server.keys) = (host, port, keys)
+        (server.waiting, server.body, server.connections) = (maxWaiting, maxBody << 20, maxConnections)
+        let signals = SignalWatch(
+            resumable: true, job: "serve", form: service.logFormat,
+            patience: Int(server.grace * 1000) + 2000)
+        let running = try ModelServer(job, server, stopFlag: signals.stopFlag) { address in
+            console.say("listening on http://\(address)/v1 for \(names.joined(separator: ", "))")
         }
+        try running.run()
+        if let signal = signals.received { throw ExitCode(128 + signal) }
     }
 
     private func storage(_ cache: WeightCacheLocation) throws -> String {

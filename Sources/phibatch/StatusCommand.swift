@@ -37,16 +37,14 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup var options: JobOptions
 
     func run() throws {
-        try Failure.reported {
-            if check {
-                throw UserError(.usage, "--check is a command now: phibatch verify --file-only")
-            }
-            let report =
-                try outputAlone().map(report(ofOutput:))
-                ?? report(of: options.settings(bring: ModelFetch.here.bring))
-            print(json ? report.json : report.text)
-            if report.state.kind != .complete { throw ExitCode(report.state.kind.code) }
+        if check {
+            throw UserError(.usage, "--check is a command now: phibatch verify --file-only")
         }
+        let report =
+            try outputAlone().map(report(ofOutput:))
+            ?? report(of: options.settings(bring: ModelFetch.here.bring))
+        print(json ? report.json : report.text)
+        if report.state.kind != .complete { throw ExitCode(report.state.kind.code) }
     }
 
     /// Returns the output if that is named in place of a job file.

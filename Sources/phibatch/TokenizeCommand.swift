@@ -35,22 +35,20 @@ struct TokenizeCommand: ParsableCommand {
     var files: [String] = ["-"]
 
     func run() throws {
-        try Failure.reported {
-            signal(SIGPIPE, SIG_IGN)
-            let folder = try ModelFetch.folder(model)
-            guard let codec = try TextCodec(folder: folder) else {
-                throw UserError(.missing, at: folder, "the folder has no tokenizer.json.")
-            }
-            Console(isQuiet: false).hint(atTerminalOf: files)
-            let lines = TokenizeLines(
-                codec: codec,
-                direction: decode
-                    ? .decode(skipsSpecialTokens: skipSpecialTokens)
-                    : .encode(addsSpecialTokens: addSpecialTokens, generationPrompt: !noGenerationPrompt))
-            let output = StandardOutput()
-            try lines.run(inputs: files) { try output.write(line: $0) }
-            try output.flush()
+        signal(SIGPIPE, SIG_IGN)
+        let folder = try ModelFetch.folder(model)
+        guard let codec = try TextCodec(folder: folder) else {
+            throw UserError(.missing, at: folder, "the folder has no tokenizer.json.")
         }
+        Console(isQuiet: false).hint(atTerminalOf: files)
+        let lines = TokenizeLines(
+            codec: codec,
+            direction: decode
+                ? .decode(skipsSpecialTokens: skipSpecialTokens)
+                : .encode(addsSpecialTokens: addSpecialTokens, generationPrompt: !noGenerationPrompt))
+        let output = StandardOutput()
+        try lines.run(inputs: files) { try output.write(line: $0) }
+        try output.flush()
     }
 }
 

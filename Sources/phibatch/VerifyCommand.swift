@@ -79,41 +79,39 @@ struct VerifyCommand: ParsableCommand {
     }
 
     func run() throws {
-        try Failure.reported {
-            let extent = try extent
-            var options = options
-            if manifest {
-                return print(try Manifest.write(options.settings(bring: ModelFetch.here.bring)).path)
-            }
-            var results: String?
-            if options.files.count == 2 {
-                results = options.files.removeFirst()
-            } else if let file = options.files.first, try JobStatus.isOutput(file) {
-                results = options.files.removeFirst()
-            }
-            let console = Console(isQuiet: quiet)
-            if fileOnly, let results, options.files.isEmpty, options.isFileAlone {
-                return try finish(OutputCheck(output: results), results, console)
-            }
-            let inputs = ModelFetch(console: console, isOffline: offline)
-            var settings = try options.settings(output: results, bring: inputs.bring)
-            let path = results ?? settings.output
-            guard path != "-" else {
-                throw UserError(.usage, "a job with output - leaves nothing to verify.")
-            }
-            let errors = settings.errors
-            if fileOnly {
-                return try finish(OutputCheck(settings, output: path, errors: errors), path, console)
-            }
-            // Nothing is written there, so a path without write access will do.
-            let nowhere = FileManager.default.temporaryDirectory.path + "/" + Paths.name(of: path)
-            (settings.output, settings.errors) = (nowhere, errors.map { _ in nowhere + ".errors" })
-            var job = try BatchJob(settings)
-            job.cache = .standard()
-            job.settings.model = try inputs.folder(of: job.settings)
-            Files.closeNewOnesToOthers()
-            try verify(job, path, errors: errors, extent, console)
+        let extent = try extent
+        var options = options
+        if manifest {
+            return print(try Manifest.write(options.settings(bring: ModelFetch.here.bring)).path)
         }
+        var results: String?
+        if options.files.count == 2 {
+            results = options.files.removeFirst()
+        } else if let file = options.files.first, try JobStatus.isOutput(file) {
+            results = options.files.removeFirst()
+        }
+        let console = Console(isQuiet: quiet)
+        if fileOnly, let results, options.files.isEmpty, options.isFileAlone {
+            return try finish(OutputCheck(output: results), results, console)
+        }
+        let inputs = ModelFetch(console: console, isOffline: offline)
+        var settings = try options.settings(output: results, bring: inputs.bring)
+        let path = results ?? settings.output
+        guard path != "-" else {
+            throw UserError(.usage, "a job with output - leaves nothing to verify.")
+        }
+        let errors = settings.errors
+        if fileOnly {
+            return try finish(OutputCheck(settings, output: path, errors: errors), path, console)
+        }
+        // Nothing is written there, so a path without write access will do.
+        let nowhere = FileManager.default.temporaryDirectory.path + "/" + Paths.name(of: path)
+        (settings.output, settings.errors) = (nowhere, errors.map { _ in nowhere + ".errors" })
+        var job = try BatchJob(settings)
+        job.cache = .standard()
+        job.settings.model = try inputs.folder(of: job.settings)
+        Files.closeNewOnesToOthers()
+        try verify(job, path, errors: errors, extent, console)
     }
 
     private func finish(_ check: OutputCheck, _ path: String, _ console: Console) throws {

@@ -115,7 +115,7 @@ struct HelpTopic {
     ///
     /// - Parameter arguments: those of the program, without its name.
     /// - Returns: nil for a command's help, which the parser shows, and for arguments that don't ask for help.
-    /// - Throws: `ExitCode` after a message that there is no such topic.
+    /// - Throws: `UserError` if there is no such topic.
     static func page(_ arguments: [String]) throws -> String? {
         if arguments.isEmpty || arguments.count == 1 && ["help", "--help", "-h"].contains(arguments[0]) {
             return list
@@ -133,8 +133,7 @@ struct HelpTopic {
         }
         guard arguments.count == 2, let topic = named(arguments[1]) else {
             guard command == nil else { return nil }
-            Console.report(unknown(arguments.dropFirst().joined(separator: " ")))
-            throw ExitCode(64)
+            throw unknown(arguments.dropFirst().joined(separator: " "))
         }
         return (command.map { shown(Phibatch.helpMessage(for: $0)) + "\n\n" } ?? "") + topic.text
     }

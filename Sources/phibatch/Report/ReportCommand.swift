@@ -47,28 +47,26 @@ struct ReportCommand: ParsableCommand {
     var quiet = false
 
     func run() throws {
-        try Failure.reported {
-            guard rows >= 0 else { throw UserError(.usage, "--rows must be at least 0, but is \(rows).") }
-            let (results, job) = try subject()
-            let console = Console(isQuiet: quiet)
-            let report = try ResultReport(ReportSource(results), job: job, rowLimit: rows) {
-                console.progress("\($0) results read")
-            }
-            let path = output ?? results + ".html"
-            let model = job.map { job in
-                (Files.kind(of: job.model) == .folder ? nil : job.modelName) ?? Paths.name(of: job.model)
-            }
-            let page = ReportPage(report: report, name: Paths.name(of: results), model: model)
-            let size = try page.write(to: path)
-            if report.source.damaged > 0 {
-                console.warn(
-                    "\(results): damaged lines, left out: \(report.source.damaged)")
-            }
-            guard path != "-" else { return }
-            console.say(
-                "a report of \(counted(report.statistics.results, "result")) is in \(path) (\(ModelFetch.size(size)))"
-            )
+        guard rows >= 0 else { throw UserError(.usage, "--rows must be at least 0, but is \(rows).") }
+        let (results, job) = try subject()
+        let console = Console(isQuiet: quiet)
+        let report = try ResultReport(ReportSource(results), job: job, rowLimit: rows) {
+            console.progress("\($0) results read")
         }
+        let path = output ?? results + ".html"
+        let model = job.map { job in
+            (Files.kind(of: job.model) == .folder ? nil : job.modelName) ?? Paths.name(of: job.model)
+        }
+        let page = ReportPage(report: report, name: Paths.name(of: results), model: model)
+        let size = try page.write(to: path)
+        if report.source.damaged > 0 {
+            console.warn(
+                "\(results): damaged lines, left out: \(report.source.damaged)")
+        }
+        guard path != "-" else { return }
+        console.say(
+            "a report of \(counted(report.statistics.results, "result")) is in \(path) (\(ModelFetch.size(size)))"
+        )
     }
 
     /// Results and job of the arguments. A job needs no model here.
