@@ -1,3 +1,4 @@
+import BatchEngine
 import Jobs
 import Logging
 import OperatingSystem
@@ -55,8 +56,7 @@ public struct BatchJob: Sendable {
     /// It begins at once. Errors of model, input or output are thrown by progress and outcome.
     public func run() -> RunningJob {
         RunningJob { run in
-            let session = try JobSession(self, stopFlag: run.stopFlag)
-            run.end(Result { try session.run(stopFlag: run.stopFlag, progress: run.publish) })
+            run.end(.success(try self.run(stopFlag: run.stopFlag, progress: run.publish)))
         }
     }
 
@@ -68,9 +68,10 @@ public struct BatchJob: Sendable {
         RunningJob { run in
             try checkFit(model)
             let loaded = LoadedModel(model.engine)
-            try JobSession(self, engine: model.engine.identity, stopFlag: run.stopFlag).join(
-                ModelLoader { loaded }, stopFlag: run.stopFlag, progress: run.publish, ended: run.end,
-                add: model.join)
+            nonisolated(unsafe) let source: any RequestSource = try open(
+                on: ModelLoader { loaded }, engine: model.engine.identity, stopFlag: run.stopFlag,
+                progress: run.publish, ended: run.end)
+            do { try model.join(source) } catch { source.abandoned([], error: error) }
         }
     }
 

@@ -31,7 +31,7 @@ package final class RequestLines: Sendable {
         stopFlag: StopFlag
     ) throws {
         (self.base, self.stopFlag) = (base, stopFlag)
-        if engine == nil { try JobSession.checkModelFolder(base.settings) }
+        if engine == nil { try base.checkModelFolder() }
         self.engine = try engine ?? base.settings.engine.identity(cache: base.cache)
         self.models = models ?? base.makeModelLoader()
         model = try self.models.loaded(for: base.settings)
@@ -99,13 +99,14 @@ package final class RequestLines: Sendable {
     /// - Parameters:
     ///   - progress: called from time to time, on the loop's thread.
     ///   - ended: called once, on the loop's thread.
-    /// - Throws: the errors of `JobSession`; then `ended` is not called.
+    /// - Throws: the errors of `BatchJob.open`; then `ended` is not called.
     package func join(
         _ job: BatchJob, stopFlag: StopFlag, progress: @escaping (RunStatistics) -> Void,
         ended: @escaping (Result<RunOutcome, any Error>) -> Void
     ) throws {
-        try JobSession(job, engine: engine, stopFlag: stopFlag)
-            .join(models, stopFlag: stopFlag, progress: progress, ended: ended) { sources.put($0) }
+        nonisolated(unsafe) let run: any RequestSource = try job.open(
+            on: models, engine: engine, stopFlag: stopFlag, progress: progress, ended: ended)
+        sources.put(run)
     }
 
     /// Declares that no more requests will come.

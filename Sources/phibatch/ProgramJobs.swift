@@ -27,6 +27,8 @@ final class ProgramJobs {
         var statistics = RunStatistics()
         /// Whether its input is no longer followed.
         var isOver = false
+        /// Log of its present round; nil if its results go to a stream.
+        var log: LogStore?
         /// Outcome of its last round.
         var outcome: RunOutcome?
         /// Identities of its input's files when they were first seen.
@@ -151,34 +153,35 @@ final class ProgramJobs {
 
     private func run(_ group: [Member], on models: ModelLoader) {
         var running: [Member] = []
-        var jobs: [JobSession.Member] = []
+        var jobs: [JobRun] = []
         for member in group {
-            guard let session = open(member) else { continue }
+            let run = open(member, on: models) { [progress] statistics in
+                member.statistics = statistics
+                let all = running.map(\.statistics)
+                progress.update(all.dropFirst().reduce(all[0], +), of: member.name, statistics)
+            }
+            guard let run else { continue }
             running.append(member)
-            // A single job handles late signals itself.
-            let isAlone = members.count == 1 && !options.follows
-            jobs.append(
-                (
-                    session, isAlone ? signals.stopFlag : StopFlag(of: signals.stopFlag),
-                    { [progress] statistics in
-                        member.statistics = statistics
-                        let all = running.map(\.statistics)
-                        progress.update(all.dropFirst().reduce(all[0], +), of: member.name, statistics)
-                    }, { [self] in ended(member, session, $0) }
-                ))
+            jobs.append(run)
         }
-        guard !running.isEmpty else { return }
         for member in running { progress.begin(member.name) }
         // On this thread, which works even if no thread can be created.
-        JobSession.run(jobs, on: models, follows: options.follows)
+        JobRun.run(jobs, on: models)
     }
 
-    private func open(_ member: Member) -> JobSession? {
+    private func open(
+        _ member: Member, on models: ModelLoader, progress: @escaping (RunStatistics) -> Void
+    ) -> JobRun? {
+        // A single job handles late signals itself.
+        let isAlone = members.count == 1 && !options.follows
         do {
-            let session = try JobSession(member.job, stopFlag: signals.stopFlag)
+            let run = try member.job.open(
+                on: models, stopFlag: isAlone ? signals.stopFlag : StopFlag(of: signals.stopFlag),
+                follows: options.follows, progress: progress, ended: { [self] in ended(member, $0) })
+            member.log = run.log
             // Once is enough, however often its input grows.
             (member.job.restarts, member.job.redo) = (false, nil)
-            return session
+            return run
         } catch let error as UserError where error.kind == .interrupted {
             member.status = stopped
         } catch let error as UserError where error.kind == .locked && options.skipsIfRunning {
@@ -198,7 +201,8 @@ final class ProgramJobs {
         progress.end(member.name, member.statistics, status: status)
     }
 
-    private func ended(_ member: Member, _ session: JobSession, _ result: Result<RunOutcome, any Error>) {
+    private func ended(_ member: Member, _ result: Result<RunOutcome, any Error>) {
+        defer { member.log = nil }
         switch result {
         case .failure(let error):
             fail(member, error)
@@ -206,7 +210,7 @@ final class ProgramJobs {
                 let reason = replacedFiles(of: member)
                 if !reason.text.isEmpty { member.console.error(reason) }
             }
-            if let log = session.store.log?.unfinishedLog {
+            if let log = member.log?.unfinishedLog {
                 let goesOn = (error as? UserError)?.kind != .wouldLose
                 let advice: Message = goesOn ? "; the same command goes on from there" : ""
                 member.console.error("finished results are kept in \(log)\(advice)")
@@ -218,7 +222,7 @@ final class ProgramJobs {
             var code = status(of: outcome)
             if members.count == 1, !options.follows { signals.runHasEnded(outcome.status) }
             let summary = Summary(
-                job: member.job.settings, outcome: outcome, log: session.store.log,
+                job: member.job.settings, outcome: outcome, log: member.log,
                 isAlone: members.count == 1)
             let didNothing = outcome.statistics.done + outcome.statistics.failedResults == 0
             if isFirst || !didNothing {

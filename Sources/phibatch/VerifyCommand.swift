@@ -134,11 +134,8 @@ struct VerifyCommand: ParsableCommand {
     ) throws {
         let signals = SignalWatch(resumable: false, job: "verify", form: nil)
         let verification = try Verification(job, results: path, errors: errors, extent: extent) { job in
-            let session = try JobSession(job, stopFlag: signals.stopFlag)
             let progress = ProgressReport(console: console, metrics: nil)
-            let outcome = try session.run(stopFlag: signals.stopFlag) {
-                progress.update($0, of: "verify", $0)
-            }
+            let outcome = try job.run(stopFlag: signals.stopFlag) { progress.update($0, of: "verify", $0) }
             if outcome.status == .interrupted { throw ExitCode(128 + (signals.received ?? SIGINT)) }
             return outcome.statistics
         }

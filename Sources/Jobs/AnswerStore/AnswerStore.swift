@@ -12,7 +12,7 @@ import OperatingSystem
 package final class AnswerStore {
     package let folder: String
     /// The most bytes of all files together.
-    package var limit: Int
+    private let limit: Int
     private let system: FileSystem
     /// Bytes of the disk to leave free.
     private let reserve: Int

@@ -182,7 +182,7 @@ extension JobRun {
     private func end(_ live: [TokenSequence], _ body: () throws -> Ending) {
         defer {
             queue.close()
-            answers?.store.flush()
+            answers?.store.close()
             if let result { ended(result) }
         }
         do {

@@ -15,7 +15,7 @@ package final class JobRun: RequestSource {
     private static let followedSeconds = 60.0
 
     package var workers: Int { job.engine.workerCount }
-    package var prefillChunk: Int { job.engine.prefillChunk }
+    var prefillChunk: Int { job.engine.prefillChunk }
     package var speculation: Speculation { job.engine.speculation }
     /// End of the job; nil before.
     var result: Result<RunOutcome, any Error>?
@@ -23,6 +23,8 @@ package final class JobRun: RequestSource {
     let job: JobSettings
     let models: ModelLoader
     let store: SharedStore
+    /// Log of its results; nil if they go to a stream.
+    package let log: LogStore?
     /// Store of earlier answers, of this job or others; nil if the job asks for none.
     let answers: StoredAnswers?
     /// The model that equal requests have in common; nil if equal ones are of no interest.
@@ -89,7 +91,7 @@ package final class JobRun: RequestSource {
     ) throws {
         self.job = job
         self.models = models
-        self.store = SharedStore(store)
+        (self.store, log) = (SharedStore(store), store.log)
         self.stopFlag = stopFlag
         self.progress = progress
         self.ended = ended
@@ -116,6 +118,17 @@ package final class JobRun: RequestSource {
         feeder = try InputProducer(
             job: job, models: models, store: self.store, queue: queue, piped: piped, follow: followed,
             sharing: sharedModel)
+    }
+
+    /// Runs jobs to their ends on this thread, with one model, their lines batched together. An error of one doesn't
+    /// affect the others.
+    /// - Parameter models: their model, loaded when a line first needs it. Its error ends all jobs.
+    package static func run(_ jobs: [JobRun], on models: ModelLoader) {
+        let scheduler = Scheduler(
+            workers: jobs.map(\.workers).max() ?? 1, prefillChunk: jobs.map(\.prefillChunk).max() ?? 1)
+        let loop = BatchLoop(scheduler: scheduler) { try models.loaded().engine }
+        for job in jobs { loop.add(job) }
+        loop.run()
     }
 
     // MARK: Requests

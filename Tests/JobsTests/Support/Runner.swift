@@ -6,7 +6,7 @@ import BatchEngine
 /// `BatchLoop`, so that their lines share the steps.
 final class Runner {
     private let jobs: [JobRun]
-    private let loop: BatchLoop
+    private let models: ModelLoader
 
     /// With a model that is there already.
     /// - Throws: `UserError` if a template of the job is malformed, or the job asks for what the model lacks.
@@ -44,12 +44,7 @@ final class Runner {
 
     /// With jobs on one model.
     init(_ jobs: [JobRun], models: ModelLoader) {
-        self.jobs = jobs
-        let scheduler = Scheduler(
-            workers: jobs.map(\.workers).max() ?? 1,
-            prefillChunk: jobs.map(\.prefillChunk).max() ?? 1)
-        loop = BatchLoop(scheduler: scheduler) { try models.loaded().engine }
-        for job in jobs { loop.add(job) }
+        (self.jobs, self.models) = (jobs, models)
     }
 
     /// Runs the job to its end, or until the stop flag is set. To be called once.
@@ -58,7 +53,7 @@ final class Runner {
 
     /// Runs all jobs to their ends.
     func runAll() -> [Result<RunOutcome, any Error>] {
-        loop.run()
+        JobRun.run(jobs, on: models)
         return jobs.map { job in
             guard let result = job.result else { preconditionFailure("a loop ends when its jobs have ended") }
             return result
