@@ -26,9 +26,7 @@ struct EqualRequests {
     private var open: [RequestKey: [any RequestOwner]] = [:]
     private var waiting = 0
     private var outcomes: [RequestKey: EndedRequest] = [:]
-    /// Keys of `outcomes` that were used since they last were the oldest.
-    private var used: Set<RequestKey> = []
-    /// All of `outcomes`, oldest first.
+    /// Keys of `outcomes`, oldest first.
     private var order: Deque<RequestKey> = []
     private var weight = 0
 
@@ -38,14 +36,10 @@ struct EqualRequests {
     }
 
     var mayGrow: Bool { waiting < Self.waitingLimit }
-    var waitingOwners: [any RequestOwner] { open.values.flatMap(\.self) }
 
     /// Takes note of a request that is about to begin.
     mutating func answer(to key: RequestKey, for owner: any RequestOwner) -> Answer {
-        if let outcome = outcomes[key] {
-            used.insert(key)
-            return .known(outcome)
-        }
+        if let outcome = outcomes[key] { return .known(outcome) }
         if open[key]?.append(owner) == nil {
             open[key] = []
             return .new
@@ -62,11 +56,7 @@ struct EqualRequests {
         order.append(key)
         weight += ended.weight
         while order.count > countLimit || weight > weightLimit, let oldest = order.popFirst() {
-            if used.remove(oldest) != nil {
-                order.append(oldest)
-            } else if let gone = outcomes.removeValue(forKey: oldest) {
-                weight -= gone.weight
-            }
+            if let gone = outcomes.removeValue(forKey: oldest) { weight -= gone.weight }
         }
         return others
     }

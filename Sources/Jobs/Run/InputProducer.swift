@@ -70,16 +70,14 @@ final class InputProducer: @unchecked Sendable {
 
     var count: InputCount { counted.withLock { $0 } }
 
-    /// - Parameter ahead: whether lines are read on a thread of their own; else they are when the queue is asked for work.
     /// - Throws: `UserError` of kind `resources` if there can be no thread.
-    func start(ahead: Bool) throws {
-        guard ahead else { return queue.setSource { [unowned self] in step() } }
-        try WorkerThread.startOrExplain("lines") { while self.step() {} }
+    func start() throws {
+        try WorkerThread.startOrExplain("lines") { while self.queue.waitForRoom(), self.step() {} }
     }
 
     /// Reads one line.
     /// - Returns: false if that was the last, or the run is over.
-    private func step() -> Bool {
+    func step() -> Bool {
         do {
             let line = try lines.next()
             counted.withLock { ($0.passedOver, $0.unfinished) = (lines.passedOver, lines.unfinished) }
@@ -127,7 +125,7 @@ final class InputProducer: @unchecked Sendable {
             if case .done(let failed) = state {
                 if !failed {
                     counted.withLock { $0.done += 1 }
-                    guard try pushPast(label, line.fields) else { return false }
+                    try pushPast(label, line.fields)
                     continue
                 }
                 // Its row says where the line is; one that has moved is tried again.
@@ -135,7 +133,7 @@ final class InputProducer: @unchecked Sendable {
                     failure.line == label.lineNumber, failure.file ?? label.file == label.file
                 {
                     label.isDone = true
-                    guard queue.push(.outcome(label, .failed(failure.error))) else { return false }
+                    queue.push(.outcome(label, .failed(failure.error)))
                     continue
                 }
             }
@@ -161,7 +159,7 @@ final class InputProducer: @unchecked Sendable {
                 works = prepared.work(label, saved)
             case .failure(let error): works = [.outcome(label, .failed(error))]
             }
-            for work in works { guard queue.push(work) else { return false } }
+            works.forEach(queue.push)
         }
         return true
     }
@@ -171,9 +169,9 @@ final class InputProducer: @unchecked Sendable {
     }
 
     /// Rows that are done decide of others.
-    private func pushPast(_ label: RequestLabel, _ fields: JSONValue?) throws -> Bool {
-        guard let plan else { return true }
-        return queue.push(
+    private func pushPast(_ label: RequestLabel, _ fields: JSONValue?) throws {
+        guard let plan else { return }
+        queue.push(
             .past(
                 PastRow(
                     try result(of: label)?.made, plan, id: label.key.id, position: label.position,

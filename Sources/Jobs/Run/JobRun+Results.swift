@@ -106,7 +106,7 @@ extension JobRun {
     /// - Parameter text: the answer that is at fault.
     private func fail(_ label: RequestLabel, _ error: LineError, text: String? = nil) throws {
         // The step that failed with it has counted it.
-        if error.code != .earlierError, faulty.insert(label.index) {
+        if error.code != .earlierError, faulty.insert(label.index).inserted {
             statistics.failed += 1
             if gates?.wanted != nil { failedPositions.append(label.position) }
             statistics.errors[error.code, default: 0] += 1
@@ -204,25 +204,6 @@ extension JobRun {
             try? store.close { try $0.suspend() }
             result = .failure(error)
         }
-    }
-}
-
-/// Lines of which a sample has failed: each sample may, or may not, and the line counts once.
-struct FaultyLines {
-    private static let leastLimit = 1024
-    private var indexes: Set<Int> = []
-    private var limit = leastLimit
-
-    /// - Returns: whether this line's first failure is this one.
-    mutating func insert(_ index: Int) -> Bool { indexes.insert(index).inserted }
-
-    /// Forgets lines of which no sample is to come: those before the first that is under way. A line's samples come one
-    /// after the other.
-    /// - Parameter lowest: nil if none is under way.
-    mutating func prune(lowest: () -> Int?) {
-        guard indexes.count >= limit, let lowest = lowest() ?? indexes.max() else { return }
-        indexes = indexes.filter { $0 >= lowest }
-        limit = max(Self.leastLimit, 2 * indexes.count)
     }
 }
 

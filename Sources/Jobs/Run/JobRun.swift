@@ -61,7 +61,8 @@ package final class JobRun: RequestSource {
 
     var statistics = RunStatistics()
     var failures: [FailedLine] = []
-    var faulty = FaultyLines()
+    /// Lines of which a sample has failed: each sample may, or may not, and the line counts once.
+    var faulty: Set<Int> = []
     /// Once the model is there and the first request admitted: what speeds are reckoned from.
     private var hasBegun = false
     /// The engine's times until then.
@@ -139,15 +140,15 @@ package final class JobRun: RequestSource {
         if !hasStarted {
             hasStarted = true
             countLines()
-            try feeder.start(ahead: readsAhead)
+            if readsAhead { try feeder.start() }
         }
         note(isBusy: isUnderWay)
-        faulty.prune { lowestIndex }
         // A step between two may be due.
         var copies = 0
         while !isCancelled, copies < EqualRequests.copiesAtOnce {
             if gates?.isEnough == true { return .end }
             guard equals.mayGrow else { break }
+            while !readsAhead, queue.hasRoom, feeder.step() {}
             // Results that can't be put out yet are held in memory; so none may run too far ahead.
             let turn = StartOrder(
                 limit: min(store.positionLimit, gates?.positionLimit ?? .max), quota: gates?.quota)
@@ -178,12 +179,6 @@ package final class JobRun: RequestSource {
     }
 
     private func note(isBusy: Bool) { self.isBusy.withLock { $0 = isBusy } }
-
-    /// The first line that is under way, or in the queue.
-    private var lowestIndex: Int? {
-        let labels = (open.values + equals.waitingOwners).map(\.label) + (gates?.held.map(\.label) ?? [])
-        return (labels.map(\.index) + [queue.lowestIndex].compactMap(\.self)).min()
-    }
 
     /// Returns a request for the loop; nil if there is nothing to compute.
     private func begun(_ work: PendingRequest) throws -> Request? {

@@ -23,8 +23,6 @@ final class RequestQueue: Sendable {
         var weight = 0
         var isFinished = false
         var failure: (any Error)?
-        /// Puts more into the queue; false once there is no more. Nil where a thread does so.
-        var source: (@Sendable () -> Bool)?
 
         var isFull: Bool { items.count >= countLimit || weight >= weightLimit }
         /// So that the feeder is not woken for each line.
@@ -39,24 +37,19 @@ final class RequestQueue: Sendable {
         state = Condition(QueueState(countLimit: countLimit, weightLimit: weightLimit))
     }
 
-    /// Has the queue filled by those who take from it, as far as it has room, in place of a thread.
-    func setSource(_ source: @escaping @Sendable () -> Bool) { state.withLock { $0.source = source } }
+    var hasRoom: Bool { state.withLock { !$0.isFinished && !$0.isFull } }
 
-    /// Takes as much from the source as there is room for.
-    private func fill() {
-        while !isClosed,
-            let source = state.withLock({ $0.isFinished || $0.isFull ? nil : $0.source }), source()
-        {}
+    /// - Returns: false if nobody wants more.
+    func waitForRoom() -> Bool {
+        state.wait { state in isClosed ? false : state.isFull ? nil : true }
     }
 
-    /// Waits for room. Returns false if nobody wants more.
-    func push(_ work: PendingRequest) -> Bool {
-        state.wait { state in
-            if isClosed { return false }
-            if state.source == nil, !state.items.isEmpty, state.isFull { return nil }
+    /// Adds work, whether there is room or not: lines are added whole.
+    func push(_ work: PendingRequest) {
+        state.change { state in
+            if isClosed { return }
             state.items.append(work)
             state.weight += work.weight
-            return true
         }
     }
 
@@ -87,13 +80,6 @@ final class RequestQueue: Sendable {
         AnswerCompilation.Waiter(isGone: { self.isClosed }, wake: { self.wake() })
     }
 
-    /// The first line of which there is work; nil if there is none.
-    var lowestIndex: Int? {
-        state.withLock { state in
-            [state.begun, state.items].joined().lazy.compactMap(\.label?.index).min()
-        }
-    }
-
     // MARK: Lines that have begun: next steps, and requests to be generated anew
 
     /// Puts in work of a line that has begun. Called by the thread that takes it.
@@ -110,7 +96,6 @@ final class RequestQueue: Sendable {
     func pop(
         patience: Double, in turn: StartOrder = StartOrder(), cost: ((PendingRequest) -> Double)? = nil
     ) throws -> Popped {
-        fill()
         let popped = state.wait(atMost: patience, wakes: \.hasMuchRoom) {
             state -> Result<Popped, any Error>? in
             if let work = state.pop(in: turn, cost) { return .success(.work(work)) }

@@ -19,7 +19,7 @@ import Testing
         let feeder = try InputProducer(
             job: job, models: ModelLoader { ScriptedModel().loaded }, store: SharedStore(MemoryStore()),
             queue: queue)
-        try feeder.start(ahead: true)
+        try feeder.start()
         let deadline = ContinuousClock.now + .seconds(longestWait)
         var found: [LogitRules] = []
         while true {
