@@ -18,18 +18,18 @@ struct DoctorCommand: ParsableCommand {
             """)
 
     func run() throws {
-        let report = DoctorReport(
-            machine: try MachineReport(), cache: WeightCacheLocation.standard(),
-            hub: HubSettings())
-        print(report.text)
+        print(try DoctorReport().text)
     }
 }
 
 /// Text of `doctor`.
 struct DoctorReport {
-    let machine: MachineReport
-    let cache: WeightCacheLocation
-    let hub: HubSettings
+    private let cache = WeightCacheLocation.standard()
+    private let hub = HubSettings()
+    private let kernels: Kernels
+
+    /// - Throws: `UserError` if `PHIBATCH_KERNELS` names kernels that this machine lacks.
+    init() throws { kernels = try Kernels.chosen() }
 
     /// Environment variables that affect phibatch, with their values.
     private static let variables = [
@@ -59,12 +59,20 @@ struct DoctorReport {
         return (bytes, files)
     }
 
+    /// Measures the speed for a second.
     var text: String {
+        let memory = AvailableMemory.limits()
+        let physical = Int(clamping: ProcessInfo.processInfo.physicalMemory)
+        // What results depend on besides model and job.
+        let identity = PhiEngine.identity(EngineOptions()).map { "\($0.name) \($0.value)" }
+            .joined(separator: ", ")
         var rows: [(String, String)] = [
-            ("phibatch", MachineReport.identity), ("system", SystemName.current),
-            ("version", Phibatch.version),
-            ("processor", (machine.processor ?? "unknown") + (machine.family.map { ", \($0)" } ?? "")),
-            ("kernels", "\(machine.chosen), of \(machine.kernels.joined(separator: ", "))"),
+            ("phibatch", identity), ("system", SystemName.current), ("version", Phibatch.version),
+            (
+                "processor",
+                (ProcessorName.current ?? "unknown") + (Kernels.processorFamily.map { ", \($0)" } ?? "")
+            ),
+            ("kernels", "\(kernels.name), of \(Kernels.available.map(\.name).joined(separator: ", "))"),
         ]
         for entry in EngineEntry.all {
             guard let load = entry.library else { continue }
@@ -77,8 +85,8 @@ struct DoctorReport {
         rows += [
             ("libcurl", Self.found { try Curl.load().version }), ("readline", LineEditor.version),
             ("threads", threads),
-            ("memory", machine.memoryLimits.joined(separator: "; ")),
-            ("speed", speed),
+            ("memory", Self.limiting(memory, physical: physical).joined(separator: "; ")),
+            ("speed", speed(within: memory.map(\.bytes).min() ?? 0)),
         ]
         switch cache {
         case .off: rows.append(("cache", "off"))
@@ -112,19 +120,34 @@ struct DoctorReport {
         return listed(rows, width: 11)
     }
 
-    private var threads: String {
-        let (cores, nodes) = (machine.topology.cores.count, machine.topology.nodes.count)
-        var text =
-            "\(machine.threads), on \(machine.processors) processor\(machine.processors == 1 ? "" : "s")"
-        if cores < machine.processors { text += " of \(cores) core\(cores == 1 ? "" : "s")" }
-        if nodes > 1 { text += ", by \(nodes) memory nodes" }
-        return machine.threads < cores ? text + "; a control group limits their time" : text
+    /// Returns limits of memory, each as the end of a sentence. Control groups without a limit report one beyond any
+    /// machine.
+    static func limiting(_ memory: [AvailableMemory], physical: Int) -> [String] {
+        let less = memory.filter { $0.bytes < physical }
+        return (less.isEmpty ? Array(memory.prefix(1)) : less).map(\.reason)
     }
 
-    private var speed: String {
-        guard let limits = machine.limits else { return "not measured: \(machine.unmeasured ?? "")" }
-        return "\(rounded(limits.bytesPerSecond * 1e-9)) GB/s from memory, "
-            + "\(rounded(limits.multiplyAddsPerSecond * 1e-9)) billion multiply-adds/s, at this moment"
+    private var threads: String {
+        let (topology, threads, processors) = (
+            ProcessorTopology.current, Processors.count, Processors.usable
+        )
+        let (cores, nodes) = (topology.cores.count, topology.nodes.count)
+        var text = "\(threads), on \(processors) processor\(processors == 1 ? "" : "s")"
+        if cores < processors { text += " of \(cores) core\(cores == 1 ? "" : "s")" }
+        if nodes > 1 { text += ", by \(nodes) memory nodes" }
+        return threads < cores ? text + "; a control group limits their time" : text
+    }
+
+    /// - Parameter available: bytes that may still be taken.
+    private func speed(within available: Int) -> String {
+        // Each thread reads 256 MB, of a part of the free memory only, as other programs need it too.
+        let most = available / 4 / (1 << 28)
+        guard most > 0 else { return "not measured: there is too little memory free" }
+        do {
+            let limits = try LimitProbe(kernels: kernels, threads: min(Processors.count, most)).measure()
+            return "\(rounded(limits.bytesPerSecond * 1e-9)) GB/s from memory, "
+                + "\(rounded(limits.multiplyAddsPerSecond * 1e-9)) billion multiply-adds/s, at this moment"
+        } catch { return "not measured: \(error)" }
     }
 
     private func free(at folder: String) -> String {

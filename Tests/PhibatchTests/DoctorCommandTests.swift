@@ -1,5 +1,8 @@
 import Foundation
+import OperatingSystem
 import Testing
+
+@testable import phibatch
 
 /// `phibatch doctor`: all that a bug report needs, and no secrets.
 @Suite(.enabled(if: Program.path != nil, "the phibatch program is not beside the tests"))
@@ -25,5 +28,13 @@ struct DoctorCommandTests {
             #expect(text.output.contains(words), "\(words) in:\n\(text.output)")
         }
         #expect(!text.output.contains("hf_secret"))
+    }
+
+    @Test func onlyWhatLimitsIsSaid() {
+        let machine = AvailableMemory(bytes: 16, reason: "machine")
+        let free = AvailableMemory(bytes: 9, reason: "free")
+        let endless = AvailableMemory(bytes: .max >> 1, reason: "group")
+        #expect(DoctorReport.limiting([machine, free, endless], physical: 16) == ["free"])
+        #expect(DoctorReport.limiting([machine, endless], physical: 16) == ["machine"])
     }
 }
