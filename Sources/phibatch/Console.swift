@@ -7,12 +7,12 @@ import OperatingSystem
 /// A line for stderr with its numbers, which a JSON log has as separate members.
 struct LogLine {
     var message: Message
-    var figures: JSONObject = [:]
+    let figures: JSONObject
     /// Whether the line is shown only in logs and with --verbose.
-    var isDetail = false
+    var isDetail: Bool
 
-    init(_ message: Message, _ figures: JSONObject = [:]) {
-        (self.message, self.figures) = (message, figures)
+    init(_ message: Message, _ figures: JSONObject = [:], isDetail: Bool = false) {
+        (self.message, self.figures, self.isDetail) = (message, figures, isDetail)
     }
 }
 

@@ -67,37 +67,19 @@ final class ProgressReport {
         let text = Self.text(statistics)
         console.progress(text)
         if !console.isTerminal, statistics.seconds >= nextPlain {
-            console.say(text, Self.figures(statistics))
+            var figures = statistics.figures
+            figures["event"] = "progress"
+            console.say(text, figures)
             nextPlain = statistics.seconds + Self.plainInterval
         }
     }
 
-    private static func figures(_ statistics: RunStatistics) -> JSONObject {
-        var figures: JSONObject = [
-            "event": "progress", "done": .int(statistics.finished),
-            "failed": .int(statistics.failedResults - statistics.passedOn),
-        ]
-        let others = statistics.figures([
-            "running", "tokens_per_second", "seconds", "accepted", "until", "total", "seconds_left",
-        ])
-        for number in others { figures[number.name] = number.value }
-        if !statistics.tally.isEmpty { figures["rows"] = .counts(statistics.tally.byName) }
-        return figures
-    }
-
     /// - Parameter status: the exit code, once the job has ended.
     private static func object(_ statistics: RunStatistics, of job: Message, _ status: Int32?) -> String {
-        JSONWriter.object { writer in
-            writer.object("progress") { writer in
-                writer.string("job", job.text)
-                for number in RunStatistics.numbers {
-                    guard let name = number.progress, let value = number.value(statistics) else { continue }
-                    writer.number(name, value)
-                }
-                if !statistics.tally.isEmpty { writer.counts("rows", statistics.tally.byName) }
-                if let status { writer.int("exit_code", status) }
-            }
-        }.text
+        var members = statistics.figures
+        members["job"] = .string(job.text)
+        members["exit_code"] = status.map { .int(Int($0)) }
+        return JSONWriter.text(of: ["progress": .object(members)])
     }
 
     /// The same numbers in the same places from the first second on.
@@ -130,11 +112,14 @@ final class ProgressReport {
 }
 
 extension RunStatistics {
-    /// Returns numbers by their names in `--progress json`, as far as they are known.
-    func figures(_ names: Set<String>) -> JSONObject {
-        Self.numbers.reduce(into: [:]) { figures, number in
-            guard let name = number.progress, names.contains(name) else { return }
-            figures[name] = number.value(self).map { .plain(min($0, 1e12).rounded(toPlaces: 3)) }
+    /// Numbers by their names in `--progress json`, or else in metrics, as far as they are known.
+    var figures: JSONObject {
+        var figures = JSONObject()
+        for number in Self.numbers {
+            guard let name = number.progress ?? number.metric else { continue }
+            figures[name] = number.value(self).map { .figure($0) }
         }
+        if !tally.isEmpty { figures["rows"] = .counts(tally.byName) }
+        return figures
     }
 }

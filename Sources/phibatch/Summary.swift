@@ -27,56 +27,61 @@ struct Summary {
             counts.message += "; results are in \(job.output)"
         }
         let cut = statistics.finishReasons["length"] ?? 0
-        var lines = [
-            counts,
-            LogLine(
-                "\(counted(statistics.promptTokens, "prompt token")), "
-                    + "\(counted(statistics.completionTokens, "completion token")), "
-                    + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))"
-                    + (cut > 0 ? "; \(cut) cut at max_tokens" : ""),
-                statistics.figures(["prompt_tokens", "completion_tokens", "tokens_per_second", "seconds"])),
+        let tokens: Message =
+            "\(counted(statistics.promptTokens, "prompt token")), "
+            + "\(counted(statistics.completionTokens, "completion token")), "
+            + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))"
+            + (cut > 0 ? "; \(cut) cut at max_tokens" : "")
+        let details = [whereTimeWent, energy, howCompletionsEnded, howLongRequestsTook, drafted]
+        func told(if isSo: Bool, _ message: Message) -> Message? { isSo ? message : nil }
+        let others = [
+            told(
+                if: statistics.passedOver > 0,
+                "skipped for an earlier error: \(counted(statistics.passedOver, "line")) (error_lines)"),
+            told(
+                if: !statistics.missing.isEmpty,
+                "OpenAI's requests were answered without \(Self.told(missing: statistics.missing)) (unsupported)"
+            ),
+            told(
+                if: statistics.preempted > 0,
+                "the KV cache was full: \(counted(statistics.preempted, "time")) a request was preempted and continued later (kv_budget)"
+            ),
+            taken, tally, comparison,
+            told(
+                if: outcome.status == .interrupted,
+                job.output == "-"
+                    ? "stopped before the end; the results so far are written, and another run begins again"
+                    : "stopped before the end; run the same command again to resume"),
         ]
-        var details = [whereTimeWent, energy, howCompletionsEnded, howLongRequestsTook].compactMap { $0 }
-        if statistics.drafted > 0 {
-            details.append(
-                LogLine(
-                    "drafted: \(counted(statistics.drafted, "token")), \(statistics.acceptedDrafts) of them right "
-                        + "(speculate)",
-                    ["guessed": .int(statistics.drafted), "right_guesses": .int(statistics.acceptedDrafts)]))
+        return [counts, LogLine(tokens)] + details.compactMap { $0.map { LogLine($0, isDetail: true) } }
+            + others.compactMap { $0.map { LogLine($0) } } + (isComplete ? mixture : [])
+            + (outcome.status == .complete ? failedLines : [])
+    }
+
+    /// Numbers of the run, which a log has as members of the line with its counts.
+    private var figures: JSONObject {
+        let statistics = outcome.statistics
+        var figures = statistics.figures
+        figures["event"] = "summary"
+        (figures["lines"], figures["failed_lines"]) = (.int(statistics.lines), .int(statistics.failed))
+        for (name, counts) in [
+            ("finish_reasons", statistics.finishReasons), ("errors", errors),
+            ("answered_without", statistics.missing),
+        ] where !counts.isEmpty { figures[name] = .counts(counts) }
+        for (number, percent) in Self.percents.enumerated() {
+            guard let times = requestTimes else { break }
+            figures["request_seconds_p\(percent)"] = .figure(times.all[number])
+            figures["first_token_seconds_p\(percent)"] = .figure(times.first[number])
         }
-        for place in details.indices { details[place].isDetail = true }
-        lines += details
-        func add(_ count: Int, _ name: String, _ message: Message) {
-            if count > 0 { lines.append(LogLine(message, [name: .int(count)])) }
-        }
-        add(
-            statistics.passedOver, "passed_over",
-            "skipped for an earlier error: \(counted(statistics.passedOver, "line")) (error_lines)"
-        )
-        if !statistics.missing.isEmpty {
-            lines.append(
-                LogLine(
-                    "OpenAI's requests were answered without \(Self.told(missing: statistics.missing)) (unsupported)",
-                    ["answered_without": .counts(statistics.missing)]))
-        }
-        add(
-            statistics.preempted, "preempted",
-            "the KV cache was full: \(counted(statistics.preempted, "time")) a request was preempted and continued later (kv_budget)"
-        )
-        lines += [taken, tally, comparison].compactMap { $0 }
-        switch outcome.status {
-        case .complete, .tooManyFailures:
-            if !isComplete { break }
-            lines += mixture + (outcome.status == .complete ? failedLines : [])
-        case .interrupted:
-            lines.append(
-                LogLine(
-                    job.output == "-"
-                        ? "stopped before the end; the results so far are written, and another run begins again"
-                        : "stopped before the end; run the same command again to resume"))
-        case .tooFewAccepted: break
-        }
-        return lines
+        figures["peak_memory_bytes"] = Memory.peakMemory.map { .int($0) }
+        return figures
+    }
+
+    /// Results that failed in this run.
+    private var failed: Int { outcome.statistics.failedResults - outcome.statistics.passedOn }
+
+    private var errors: [String: Int] {
+        Dictionary(outcome.statistics.errors.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: +)
     }
 
     /// Whether all is done and in place, and more lines failed than allowed.
@@ -85,27 +90,22 @@ struct Summary {
     }
 
     /// Use of the store of answers; nil if the job has none.
-    private var taken: LogLine? {
-        guard let folder = job.answers else { return nil }
+    private var taken: Message? {
         let statistics = outcome.statistics
-        return LogLine(
-            "answers: \(statistics.answersTaken) taken from \(folder), \(statistics.answersAdded) added to it",
-            [
-                "answers_taken": .int(statistics.answersTaken),
-                "answers_added": .int(statistics.answersAdded),
-            ])
+        return job.answers.map {
+            "answers: \(statistics.answersTaken) taken from \($0), \(statistics.answersAdded) added to it"
+        }
     }
 
     /// Rows accepted and dropped, of a job with steps.
-    private var tally: LogLine? {
+    private var tally: Message? {
         let tally = outcome.statistics.tally
         guard !tally.isEmpty else { return nil }
-        var line = LogLine("rows: \(tallied(tally.byName))", ["rows": .counts(tally.byName)])
-        if let wanted = job.untilPerLine, case let short = outcome.statistics.shortLines, short > 0 {
-            line.message += "; lines with fewer than \(wanted) accepted: \(short)"
-            line.figures["short_lines"] = .int(short)
+        let rows: Message = "rows: \(tallied(tally.byName))"
+        guard let wanted = job.untilPerLine, case let short = outcome.statistics.shortLines, short > 0 else {
+            return rows
         }
-        return line
+        return rows + "; lines with fewer than \(wanted) accepted: \(short)"
     }
 
     /// Runs with other settings whose results were kept.
@@ -122,7 +122,6 @@ struct Summary {
     /// Numbers of lines by outcome.
     var counts: LogLine {
         let statistics = outcome.statistics
-        let failed = statistics.failedResults - statistics.passedOn
         var counts: Message = "\(counted(statistics.lines, "line"))"
         // Either lines or results are counted.
         if job.sampleCount > 1 {
@@ -142,16 +141,7 @@ struct Summary {
             counts +=
                 ", \(answers) generated again, as \(isOne ? "it" : "they") broke the constraint"
         }
-        return LogLine(
-            counts,
-            [
-                "event": "summary", "lines": .int(statistics.lines), "results": .int(statistics.results),
-                "done": .int(statistics.done), "failed_lines": .int(statistics.failed),
-                "failed": .int(failed),
-                "passed_on": .int(statistics.passedOn), "skipped": .int(statistics.skipped),
-                "resumed": .int(statistics.resumed), "copied": .int(statistics.copied),
-                "turned_down": .int(statistics.turnedDown),
-            ])
+        return LogLine(counts, figures)
     }
 
     /// Lines that are shown even if the run is quiet.
@@ -181,91 +171,75 @@ struct Summary {
     }
 
     /// Shares of the time; nil if the model did nothing.
-    private var whereTimeWent: LogLine? {
+    private var whereTimeWent: Message? {
         let statistics = outcome.statistics
         let compute = statistics.compute
         guard isAlone, statistics.prefillSeconds + statistics.decodeSeconds > 0, statistics.seconds > 0 else {
             return nil
         }
         func share(_ seconds: Double) -> String { "\(rounded(100 * seconds / statistics.seconds)) %" }
-        return LogLine(
+        return
             "time: prefill \(share(statistics.prefillSeconds)), decode \(share(statistics.decodeSeconds)), "
-                + "idle \(share(statistics.idleSeconds)); of it matmul \(share(compute.matmul)), "
-                + "attention \(share(compute.attention)), norms and activations \(share(compute.rows)), "
-                + "sampling \(share(compute.sampling))",
-            [
-                "prefill_seconds": .figure(statistics.prefillSeconds),
-                "decode_seconds": .figure(statistics.decodeSeconds),
-                "idle_seconds": .figure(statistics.idleSeconds),
-                "matmul_seconds": .figure(compute.matmul), "attention_seconds": .figure(compute.attention),
-                "rows_seconds": .figure(compute.rows), "sampling_seconds": .figure(compute.sampling),
-            ])
+            + "idle \(share(statistics.idleSeconds)); of it matmul \(share(compute.matmul)), "
+            + "attention \(share(compute.attention)), norms and activations \(share(compute.rows)), "
+            + "sampling \(share(compute.sampling))"
     }
 
     /// Nil if the processors don't measure it, or worked for other jobs, too.
-    private var energy: LogLine? {
+    private var energy: Message? {
         let statistics = outcome.statistics
         guard isAlone, let joules = statistics.joules, let each = statistics.joulesPerThousandTokens else {
             return nil
         }
-        return LogLine(
-            "energy: \(rounded(joules)) J, \(rounded(each)) J per 1,000 tokens (of the processors, with all programs on them)",
-            ["joules": .figure(joules), "joules_per_1000_tokens": .figure(each)])
+        return
+            "energy: \(rounded(joules)) J, \(rounded(each)) J per 1,000 tokens (of the processors, with all programs on them)"
     }
 
     /// Nil if there are none.
-    private var howCompletionsEnded: LogLine? {
-        let reasons = outcome.statistics.finishReasons
-        let errors = Dictionary(
-            outcome.statistics.errors.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: +)
-        let parts = [("ended by", reasons), ("failed", errors)].filter { !$0.1.isEmpty }
-            .map { "\($0): \(tallied($1))" as Message }
-        guard !parts.isEmpty else { return nil }
-        return LogLine(
-            parts.joined(separator: "; "), ["finish_reasons": .counts(reasons), "errors": .counts(errors)])
+    private var howCompletionsEnded: Message? {
+        let parts = [("ended by", outcome.statistics.finishReasons), ("failed", errors)]
+            .filter { !$0.1.isEmpty }.map { "\($0): \(tallied($1))" as Message }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 
-    /// Nil if none ended.
-    private var howLongRequestsTook: LogLine? {
-        let statistics = outcome.statistics
+    private static let percents = [50, 90, 99]
+
+    /// Seconds that so many percent of the requests took at most, and to their first tokens; nil if none ended.
+    private var requestTimes: (all: [Double], first: [Double])? {
+        let (statistics, percents) = (outcome.statistics, Self.percents.map(Double.init))
         guard statistics.requestTimes.count > 0 else { return nil }
-        let percents = [50, 90, 99]
-        let all = statistics.requestTimes.percentiles(percents.map(Double.init))
-        let first = statistics.firstTokenTimes.percentiles(percents.map(Double.init))
+        return (
+            statistics.requestTimes.percentiles(percents), statistics.firstTokenTimes.percentiles(percents)
+        )
+    }
+
+    private var howLongRequestsTook: Message? {
+        guard let times = requestTimes else { return nil }
         func shares(_ times: [Double]) -> String { times.map(span).joined(separator: ", ") }
-        var line = LogLine(
-            "a request took (median, 90 %, 99 %) \(shares(all)), to its first token \(shares(first))")
-        for (number, percent) in percents.enumerated() {
-            line.figures["request_seconds_p\(percent)"] = .figure(all[number])
-            line.figures["first_token_seconds_p\(percent)"] = .figure(first[number])
-        }
-        guard let memory = Memory.peakMemory else { return line }
-        line.figures["peak_memory_bytes"] = .int(memory)
-        return LogLine(line.message + "; peak memory \(memory / 1_000_000) MB", line.figures)
+        let memory = Memory.peakMemory.map { "; peak memory \($0 / 1_000_000) MB" as Message }
+        return
+            "a request took (median, 90 %, 99 %) \(shares(times.all)), to its first token \(shares(times.first))"
+            + (memory ?? "")
+    }
+
+    private var drafted: Message? {
+        let statistics = outcome.statistics
+        guard statistics.drafted > 0 else { return nil }
+        return
+            "drafted: \(counted(statistics.drafted, "token")), \(statistics.acceptedDrafts) of them right (speculate)"
     }
 
     /// Use of an earlier run's results; nil if there were none.
-    private var comparison: LogLine? {
-        guard let log else { return nil }
-        let report = log.report
-        guard log.storedAtStart > 0 || report.resumed > 0 else { return nil }
-        var text: Message = "results of an earlier run: \(report.kept - report.keptFailed) kept"
-        var figures: JSONObject = [
-            "kept": .int(report.kept - report.keptFailed), "tried_again": .int(report.keptFailed),
-            "changed": .int(report.changed), "new": .int(report.new),
-        ]
-        if report.keptFailed > 0 { text += ", \(report.keptFailed) failed before and tried again" }
-        if report.redone > 0 {
-            text += ", \(report.redone) made again with the next seed"
-            figures["redone"] = .int(report.redone)
+    private var comparison: Message? {
+        guard let log, case let report = log.report, log.storedAtStart > 0 || report.resumed > 0 else {
+            return nil
         }
+        var text: Message = "results of an earlier run: \(report.kept - report.keptFailed) kept"
+        if report.keptFailed > 0 { text += ", \(report.keptFailed) failed before and tried again" }
+        if report.redone > 0 { text += ", \(report.redone) made again with the next seed" }
         text += ", \(report.changed) changed, \(report.new) new"
         // Known only after the whole input was read.
-        if outcome.status != .interrupted {
-            text += ", \(report.gone) gone"
-            figures["gone"] = .int(report.gone)
-        }
-        return LogLine(text, figures)
+        return outcome.status == .interrupted ? text : text + ", \(report.gone) gone"
     }
 
     /// Reason why the output is not written although all lines were tried.
@@ -316,13 +290,9 @@ struct Summary {
 
 extension JSONValue {
     /// Rounds a measured number to its significant digits.
-    static func figure(_ value: Double) -> JSONValue {
-        .double((min(value, 1e12) * 1000).rounded() / 1000)
-    }
+    static func figure(_ value: Double) -> JSONValue { .plain(min(value, 1e12).rounded(toPlaces: 3)) }
 
     static func counts(_ counts: [String: Int]) -> JSONValue {
-        .object(
-            JSONObject(
-                counts.sorted { $0.key < $1.key }.map { JSONMember(name: $0.key, value: .int($0.value)) }))
+        .object(JSONObject(counts.sorted { $0.key < $1.key }.map { ($0.key, .int($0.value)) }))
     }
 }
