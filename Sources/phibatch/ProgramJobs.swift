@@ -31,8 +31,6 @@ final class ProgramJobs {
         var log: LogStore?
         /// Outcome of its last round.
         var outcome: RunOutcome?
-        /// Identities of its input's files when they were first seen.
-        var files: [String: FileInfo.Identity] = [:]
 
         init(_ name: Message, _ job: BatchJob, _ console: Console) {
             (self.name, self.job, self.console) = (name, job, console)
@@ -128,7 +126,6 @@ final class ProgramJobs {
             )
             fail(member, error)
         }
-        for path in now where member.files[path] == nil { member.files[path] = Files.identity(of: path) }
     }
 
     /// Returns a change in a list of files other than additions at its end.
@@ -138,17 +135,6 @@ final class ProgramJobs {
         }
         if !new.contains(old[place]) { return (old[place], "is not there any more") }
         return (new[place], "has come, and sorts before \(old[place])")
-    }
-
-    /// Returns a sentence about replaced files of a followed input.
-    private func replacedFiles(of member: Member) -> Message {
-        let replaced = member.files.filter { path, identity in Files.identity(of: path) != identity }.keys
-            .sorted()
-        guard !replaced.isEmpty else { return "" }
-        return
-            "\(replaced.joined(separator: ", ")): is another file than when the run began, or gone (was it rotated?). "
-            + "What is followed stays where it is: have each new file named anew and found by a pattern, such as "
-            + "'logs/*.jsonl'."
     }
 
     private func run(_ group: [Member], on models: ModelLoader) {
@@ -206,10 +192,6 @@ final class ProgramJobs {
         switch result {
         case .failure(let error):
             fail(member, error)
-            if (error as? UserError)?.kind == .wouldLose, options.follows {
-                let reason = replacedFiles(of: member)
-                if !reason.text.isEmpty { member.console.error(reason) }
-            }
             if let log = member.log?.unfinishedLog {
                 let goesOn = (error as? UserError)?.kind != .wouldLose
                 let advice: Message = goesOn ? "; the same command goes on from there" : ""

@@ -126,14 +126,9 @@ struct RunCommand: ParsableCommand {
             guard file != nil, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return name }
             return String(name[..<dot])
         }
-        var seen: [String: Int] = [:]
         return zip(short, jobs).map { name, job in
             let isOne = short.count { $0 == name } == 1
-            let whole = isOne ? name : job.file ?? name
-            seen[whole, default: 0] += 1
-            // A file given twice.
-            let number = seen[whole] ?? 1
-            return number == 1 ? "\(whole)" : "\(whole) \(number)"
+            return "\(isOne ? name : job.file ?? name)"
         }
     }
 

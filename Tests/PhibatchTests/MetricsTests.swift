@@ -70,6 +70,5 @@ import Testing
         #expect(names(nil) == ["x.jsonl"])
         #expect(names("a/job.yaml", "b/job.yaml", "c/other.yaml") == ["a/job.yaml", "b/job.yaml", "other"])
         #expect(names("job.yaml", "job.json") == ["job.yaml", "job.json"])
-        #expect(names("a.yaml", "a.yaml") == ["a.yaml", "a.yaml 2"])
     }
 }
