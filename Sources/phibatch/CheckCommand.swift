@@ -181,11 +181,9 @@ struct JobCheckReport {
             lines.append("without    \(Summary.told(missing: check.missing)) (unsupported)")
         }
         if let rope = check.rope, rope.areMixed {
-            let alone =
-                rope.longByCompletion > 0 ? ", \(rope.longByCompletion) of them by max_tokens alone" : ""
             lines.append(
                 "warning    the model has other rotary factors for more than \(rope.shortLength) tokens, prompt and "
-                    + "max_tokens together: \(rope.long) completions have those\(alone), \(rope.short) don't; "
+                    + "max_tokens together: \(rope.long) completions have those, \(rope.short) don't; "
                     + "long_rope selects one set for all (\"phibatch help sampling\")")
         }
         if let estimate {
@@ -252,7 +250,6 @@ struct JobCheckReport {
                     writer.int("short_up_to", rope.shortLength)
                     writer.int("short", rope.short)
                     writer.int("long", rope.long)
-                    writer.int("long_by_max_tokens", rope.longByCompletion)
                 }
             }
             writer.int("would_fail", check.failed)

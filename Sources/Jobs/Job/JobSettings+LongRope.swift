@@ -17,8 +17,6 @@ package struct RopeSides: Sendable, Equatable {
     package let shortLength: Int
     package private(set) var short = 0
     package private(set) var long = 0
-    /// Members of `long` whose prompts alone fit the short ones.
-    package private(set) var longByCompletion = 0
 
     /// Nil if there is no choice.
     package init?(_ job: JobSettings, _ limits: ModelLimits) {
@@ -28,15 +26,10 @@ package struct RopeSides: Sendable, Equatable {
 
     package mutating func add(_ line: PreparedLine) {
         for (prompt, completion) in line.lengths {
-            if prompt + completion <= shortLength {
-                short += 1
-            } else {
-                long += 1
-                if prompt <= shortLength { longByCompletion += 1 }
-            }
+            if prompt + completion <= shortLength { short += 1 } else { long += 1 }
         }
     }
 
     /// Whether results depend on the limit between the sets.
-    package var areMixed: Bool { long > 0 && (short > 0 || longByCompletion > 0) }
+    package var areMixed: Bool { long > 0 && short > 0 }
 }
