@@ -6,8 +6,8 @@ import OperatingSystem
 /// them is done.
 struct FirstLine {
     let job: JobSettings
-    let path: String
-    private let number: Int
+    /// Its file and number.
+    private let place: String
     private let fields: JSONObject
     /// Whether it is one of OpenAI's requests, whose fields are its body's.
     let isRequest: Bool
@@ -19,12 +19,11 @@ struct FirstLine {
         guard let record = try reader.next(), let content = try? record.content(),
             case .object(let fields) = content.fields
         else { return nil }
-        (self.job, path, number) = (job, record.file, record.number)
+        (self.job, place) = (job, "\(record.file):\(record.number)")
         (self.fields, isRequest) = (fields, content.request != nil)
         reading = isRequest ? .request : LineReading(job)
     }
 
-    private var place: String { "\(path):\(number)" }
     func has(_ name: String) -> Bool { fields.contains { $0.name == name && $0.value != .null } }
     private var choosesPrompt: Bool { job.opening.prompt != nil }
 
@@ -153,7 +152,7 @@ extension JobSettings {
     }
 
     /// Nil also for an input that can be read only once.
-    private func firstLine(of path: String) throws -> FirstLine? {
+    func firstLine(of path: String) throws -> FirstLine? {
         guard path != "-", Files.kind(of: path) == .regular else { return nil }
         return try FirstLine(InputReader(paths: [path], format: inputFormat), job: self)
     }

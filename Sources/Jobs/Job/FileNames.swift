@@ -27,17 +27,15 @@ package struct FileNames {
 
     package init() {}
 
-    /// - Throws: `UserError` if a file of the job's has the name of another one; then none is added.
-    ///   `UserError` if the output's place can't be examined.
+    /// - Throws: `UserError` if a file of the job's has the name of another one, or the output's place can't be
+    ///   examined.
     package mutating func add(_ job: JobSettings) throws {
-        var names = self
-        for entry in try names.entries(of: job) { try names.add(entry) }
+        for entry in try entries(of: job) { try add(entry) }
         for pattern in job.inputPatterns where JobSettings.isPattern(pattern) {
-            for entry in written { try Self.check(pattern, of: names.jobs, entry) }
-            names.patterns.append((pattern, names.jobs))
+            for entry in written { try Self.check(pattern, of: jobs, entry) }
+            patterns.append((pattern, jobs))
         }
-        names.jobs += 1
-        self = names
+        jobs += 1
     }
 
     /// - Throws: `UserError` if the file of metrics has the name of another one.
@@ -61,24 +59,22 @@ package struct FileNames {
     // MARK: Files of a job
 
     private func entries(of job: JobSettings) throws -> [Entry] {
-        func read(_ path: String, _ what: String) -> Entry { entry(path, what, setting: nil, job: jobs) }
-        func writes(_ path: String, _ what: String, _ setting: String) -> Entry {
+        func file(_ path: String, _ what: String, _ setting: String? = nil) -> Entry {
             entry(path, what, setting: setting, job: jobs)
         }
-        var entries = job.input.map { read($0, "the input") } + job.sources.map { read($0.path, $0.what) }
-        entries.append(writes(job.output, "the output", "output"))
+        var entries = job.input.map { file($0, "the input") } + job.sources.map { file($0.path, $0.what) }
+        entries.append(file(job.output, "the output", "output"))
         if job.output != "-" {
-            let paths = try OutputPaths(output: job.output, in: .real)
-            entries += paths.own.map {
-                writes($0.path, "a file kept beside the output (\($0.use.rawValue))", "output")
+            entries += try OutputPaths(output: job.output, in: .real).own.map {
+                file($0.path, "a file kept beside the output (\($0.use.rawValue))", "output")
             }
             if job.provenance {
                 entries.append(
-                    writes(OutputPaths.manifest(of: job.output), "the manifest of the output", "output"))
+                    file(OutputPaths.manifest(of: job.output), "the manifest of the output", "output"))
             }
         }
         if let errors = job.errors {
-            entries.append(writes(errors, "the file of failed lines", "file as errors"))
+            entries.append(file(errors, "the file of failed lines", "file as errors"))
         }
         return entries
     }
@@ -103,27 +99,22 @@ package struct FileNames {
     // MARK: Conflicts
 
     private static func check(_ new: Entry, _ old: Entry) throws {
-        if let setting = new.setting, old.setting != nil {
-            let owner = old.job == new.job || old.job == nil ? "the run" : "a job before it"
-            throw UserError(
-                .badJob, at: new.path,
-                "is \(new.what), and \(owner) writes the same file as \(old.what). Name another \(setting).")
-        }
-        for (read, write) in [(new, old), (old, new)] {
-            guard read.setting == nil, let setting = write.setting else { continue }
-            let ofOther = read.job == write.job || write.job == nil ? "" : " of another job of this run"
-            throw UserError(
-                .badJob, at: read.path,
-                "\(write.what)\(ofOther) would overwrite \(read.what). Name another \(setting).")
-        }
+        let (write, other) = new.setting != nil ? (new, old) : (old, new)
+        guard let setting = write.setting else { return }
+        let owner = write.job == other.job || write.job == nil || other.job == nil ? "" : ofAnotherJob
+        throw UserError(
+            .badJob, at: other.path,
+            "\(write.what) would overwrite \(other.what)\(owner). Name another \(setting).")
     }
+
+    private static let ofAnotherJob = " of another job of this run"
 
     /// A job's pattern excludes only its own files.
     private static func check(_ pattern: String, of job: Int, _ entry: Entry) throws {
         guard let setting = entry.setting, entry.job != job, Files.pattern(pattern, fits: entry.path) else {
             return
         }
-        let owner = entry.job == nil ? "" : " of another job of this run"
+        let owner = entry.job == nil ? "" : ofAnotherJob
         throw UserError(
             .badJob, at: pattern,
             "the pattern of the input fits \(entry.path), which is \(entry.what)\(owner). Name another \(setting), or a narrower pattern."

@@ -31,11 +31,7 @@ extension JobSettings {
     }
 
     private static func settings(of file: String) throws -> [WrittenSetting] {
-        switch Files.kind(of: file) {
-        case nil: throw UserError(.missingInput, at: file, "there is no such job file.")
-        case .folder: throw UserError(.missingInput, at: file, "is a folder, not a job file.")
-        case .regular, .link, .other: break
-        }
+        try checkIsThere(file, "job file")
         let bytes = try ByteSource(path: file, isSettings: true).readAll(limit: JobFile.sizeLimit + 1)
         return try JobFile.settings(bytes, name: file, folder: Paths.folder(of: file))
     }
@@ -137,11 +133,8 @@ extension JobSettings {
     }
 
     var firstLineIsRequest: Bool {
-        guard let path = input.first, path != "-", Files.kind(of: path) == .regular else { return false }
-        let format = inputFormat.format(for: path)
-        if format == .jsonl { return false }
-        var reader = InputReader(paths: [path], format: format.isJSONLines ? .requestsOrNative : format)
-        return (try? reader.next()?.content())?.request != nil
+        guard let path = input.first, let line = try? firstLine(of: path) else { return false }
+        return line.isRequest
     }
 
     /// Checks conditions between settings.

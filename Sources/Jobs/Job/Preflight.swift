@@ -1,3 +1,4 @@
+import Errors
 import OperatingSystem
 
 extension JobSettings {
@@ -18,11 +19,7 @@ extension JobSettings {
     }
 
     private static func checkInput(_ path: String) throws {
-        switch Files.kind(of: path) {
-        case nil: throw UserError(.missingInput, at: path, "there is no such input file.")
-        case .folder: throw UserError(.missingInput, at: path, "is a folder, not an input file.")
-        case .regular, .link, .other: break
-        }
+        try checkIsThere(path, "input file")
         try explaining(
             .missingInput, at: path, "the input file can't be read",
             try Files.checkAccess(path, writing: false))
@@ -32,6 +29,13 @@ extension JobSettings {
             try source.look()
             if source.isParquet { _ = try source.readAll(limit: 1) }
         }
+    }
+
+    static func checkIsThere(_ path: String, _ what: Message) throws(UserError) {
+        guard let kind = Files.kind(of: path) else {
+            throw UserError(.missingInput, at: path, "there is no such \(what).")
+        }
+        if kind == .folder { throw UserError(.missingInput, at: path, "is a folder, and no \(what).") }
     }
 
     private func checkOutput() throws {
