@@ -2,18 +2,10 @@ import BatchEngine
 
 /// Numbers with a special word or a unit, and maps of numbers.
 extension SettingValue {
-    /// Returns an unquoted count; nil for anything else.
-    private func count(in range: ClosedRange<Int>) -> Int? {
-        guard case .plain(let text) = content, let count = Int(text), range.contains(count) else {
-            return nil
-        }
-        return count
-    }
-
     /// Nil for `auto`.
     func countOrAuto(in range: ClosedRange<Int>) throws(SettingProblem) -> Int? {
         if text == "auto" { return nil }
-        guard let count = count(in: range) else { throw wrong("\(range.right), or auto") }
+        guard let count = try? int(in: range) else { throw wrong("\(range.right), or auto") }
         return count
     }
 
@@ -21,13 +13,13 @@ extension SettingValue {
         if text == "auto" { return .auto }
         if text == "off" { return .off }
         let range = Speculation.range
-        guard let count = count(in: range) else { throw wrong("auto, off, or \(range.right)") }
+        guard let count = try? int(in: range) else { throw wrong("auto, off, or \(range.right)") }
         return .tokens(count)
     }
 
     func failureLimit() throws(SettingProblem) -> FailureLimit {
         if let percent = text.flatMap(percentage) { return .percent(percent) }
-        guard let count = count(in: 0...Int.max) else {
+        guard let count = try? int(in: 0...Int.max) else {
             throw wrong("a whole number, 0 or more, or a percentage such as 5%")
         }
         return .count(count)

@@ -67,37 +67,19 @@ extension SettingValue {
 
 /// Words.
 extension SettingValue {
-    /// - Parameter auto: whether `auto` is one of the names.
-    private func unknown(among names: [String], auto: Bool = true) -> SettingProblem {
-        let arrow = text == "arrow" ? " (convert Arrow to Parquet with pyarrow.parquet)" : ""
-        return wrong("one of " + ((auto ? ["auto"] : []) + names).joined(separator: ", ") + arrow)
-    }
-
     func inputFormat() throws(SettingProblem) -> InputFormat {
-        guard let text, let format = InputFormat.all.first(where: { $0.name == text }) else {
-            throw unknown(among: InputFormat.all.map(\.name), auto: false)
-        }
-        return format
+        try word(of: InputFormat.all.map { ($0.name, $0) })
     }
 
     /// Nil for the input's format.
     func resultFormat() throws(SettingProblem) -> ResultFormat? {
-        if text == "auto" { return nil }
-        guard let text, let format = ResultFormat.all.first(where: { $0.word == text }) else {
-            throw unknown(among: ResultFormat.all.map(\.word))
-        }
-        return format
+        try word(of: [("auto", nil)] + ResultFormat.all.map { ($0.word, $0) })
     }
 
     /// Nil for the one that the first record shows.
     func separator() throws(SettingProblem) -> UInt8? {
-        let word = try string()
-        if word == "auto" { return nil }
-        let known = DelimitedInput.separators.first {
-            $0.word == word || word.utf8.elementsEqual([$0.byte])
-        }
-        guard let known else { throw unknown(among: DelimitedInput.separators.map(\.word)) }
-        return known.byte
+        if text == "\t" { return 0x09 }
+        return try word(of: [("auto", nil)] + DelimitedInput.separators.map { ($0.word, $0.byte) })
     }
 
     /// Reads names of settings that lines may have, or `all`.

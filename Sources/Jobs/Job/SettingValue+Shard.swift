@@ -24,18 +24,14 @@ extension SettingValue {
         func number(_ name: String) -> Int? { variables[name].flatMap { Int($0) } }
         if let task = number("SLURM_ARRAY_TASK_ID"), let count = number("SLURM_ARRAY_TASK_COUNT") {
             let first = number("SLURM_ARRAY_TASK_MIN") ?? 0
-            let step = max(1, number("SLURM_ARRAY_TASK_STEP") ?? 1)
-            let (span, isOver) = (count - 1).multipliedReportingOverflow(by: step)
-            guard !isOver, count > 0, (0...1) ~= first, case let last = first + span,
-                number("SLURM_ARRAY_TASK_MAX") ?? last == last, (first...last) ~= task,
-                (task - first) % step == 0
-            else {
+            let last = number("SLURM_ARRAY_TASK_MAX") ?? first &+ count &- 1
+            guard count > 0, (0...1) ~= first, last &- first == count &- 1, (first...last) ~= task else {
                 throw SettingProblem(
-                    "auto: this array of Slurm has \(count) tasks from \(first) on, in steps of \(step), of which \(task) is one; "
+                    "auto: this array of Slurm has \(count) tasks from \(first) to \(last), of which \(task) is one; "
                         + "as shards they must be all from 0 or 1 on. Say which shard of how many, such as "
                         + "--shard $SLURM_ARRAY_TASK_ID/8", line: line)
             }
-            return .shard(index: (task - first) / step, count: count)
+            return .shard(index: task - first, count: count)
         }
         if let index = number("JOB_COMPLETION_INDEX") {
             guard let count = number("JOB_COMPLETIONS"), (0..<count) ~= index else {

@@ -47,10 +47,6 @@ extension JobStep {
                 case "accept": accept = try value.string()
                 case "distinct": distinct = try Distinctness(value)
                 case "tries": tries = try value.int(in: Self.triesRange)
-                case "turns", "reply":
-                    throw key.fault(
-                        "is no key of a step; make each turn a step, whose messages contain the texts before it ({{ question.text }})"
-                    )
                 default:
                     guard let known = Self.keys.first(where: { $0.name == text })?.member else {
                         throw key.fault("is no key of a step" + Self.hint(for: text))

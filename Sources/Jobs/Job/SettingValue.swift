@@ -123,10 +123,14 @@ struct SettingValue {
     func word<Choice: RawRepresentable & CaseIterable>(
         _ type: Choice.Type = Choice.self
     ) throws(SettingProblem) -> Choice where Choice.RawValue == String {
-        guard let text = text, let choice = Choice(rawValue: text) else {
-            throw wrong("one of " + Choice.allCases.map(\.rawValue).joined(separator: ", "))
+        try word(of: Choice.allCases.map { ($0.rawValue, $0) })
+    }
+
+    func word<Value>(of words: [(word: String, value: Value)]) throws(SettingProblem) -> Value {
+        guard let text, let known = words.first(where: { $0.word == text }) else {
+            throw wrong("one of " + words.map(\.word).joined(separator: ", "))
         }
-        return choice
+        return known.value
     }
 
     /// Reads a path; `-` stays `-`.

@@ -216,8 +216,6 @@ import Testing
             ("steps:\n- {name: a, task: score, seed: 1}", "a: seed has no meaning"),
             ("keep: all\nsteps:\n- {name: a}", "keep must list fields by name"),
             ("steps:\n- {name: a, choices: [x, y], regex: x}", "both constrain the answer"),
-            ("steps:\n- {name: a, turns: 3}", "make each turn a step"),
-            ("steps:\n- {name: a, reply: {prompt: x}}", "make each turn a step"),
         ])
     func whatIsWrongIsNamed(_ yaml: String, _ message: String) {
         let error = #expect(throws: UserError.self) {

@@ -2,7 +2,7 @@ import JSON
 
 /// Reads the single document of a YAML 1.2 text.
 ///
-/// Mappings keep their order and have distinct keys. Tags, directives and keys after `?` are errors.
+/// Mappings keep their order and have distinct keys. Tags, directives, keys after `?` and `...` are errors.
 package struct YAMLReader {
     /// The deepest nesting of values.
     private static let depthLimit = 200
@@ -49,17 +49,13 @@ package struct YAMLReader {
         if column == 0, peek() == "%" {
             throw fault("directives are not supported; a text that begins with % must be in \"quotes\"")
         }
-        let isExplicit = isMarker("-")
+        let isExplicit = isAtMarker
         if isExplicit { at += 3 } else if isAtEnd { return nil }
         let root = try node(in: -1, mayBeCompact: !isExplicit)
         try skip()
-        while isMarker(".") {
-            at += 3
-            guard try skip() || isAtEnd else { throw fault("nothing may follow ... on its line") }
-        }
         guard isAtEnd else {
             throw fault(
-                isMarker("-")
+                isAtMarker
                     ? "a second document begins here; one file holds one"
                     : "this belongs to nothing before it")
         }
@@ -93,12 +89,10 @@ package struct YAMLReader {
         peek() == sign && (Self.endsWord(peek(1)) || (brackets > 0 && Self.isBracket(peek(1))))
     }
 
-    /// Whether `---` or `...` stands at the beginning of a line.
-    private func isMarker(_ sign: Unicode.Scalar) -> Bool {
-        column == 0 && peek() == sign && peek(1) == sign && peek(2) == sign && Self.endsWord(peek(3))
+    /// Whether `---` stands at the beginning of a line.
+    private var isAtMarker: Bool {
+        column == 0 && peek() == "-" && peek(1) == "-" && peek(2) == "-" && Self.endsWord(peek(3))
     }
-
-    private var isAtMarker: Bool { isMarker("-") || isMarker(".") }
 
     private mutating func takeBreak() {
         if peek() == "\r", peek(1) == "\n" { at += 1 }

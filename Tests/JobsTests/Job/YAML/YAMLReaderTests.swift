@@ -65,7 +65,7 @@ import Testing
                 [1, 1, 1, 1, 1, 2, 1, 1, 1, 3, 4, 4, 5, 4, 4]
             ),
             (
-                "# c\n---\na: 5\nb: [x]\nc:\n  d: e\n...\n",
+                "# c\n---\na: 5\nb: [x]\nc:\n  d: e\n",
                 "{a: 5, b: [x], c: {d: e}}",
                 [3, 3, 3, 4, 4, 4, 5, 6, 6, 6]
             ),
@@ -78,7 +78,7 @@ import Testing
             ("a:\r\n  b: c\r\nd: e\r\n", "{a: {b: c}, d: e}", [1, 1, 2, 2, 2, 3, 3]),
             ("# only\n# comments\n", "none", []),
             ("", "none", []),
-            ("--- text\n...\n", "text", [1]),
+            ("--- text\n", "text", [1]),
         ] as [(String, String, [Int])])
     func readAsByLibyaml(yaml: String, expected: String, lines: [Int]) throws {
         let root = try YAMLReader.root(of: yaml)
