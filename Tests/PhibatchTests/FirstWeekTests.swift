@@ -13,7 +13,7 @@ struct FirstWeekTests {
             (0..<3).map { "{\"prompt\": \"Say \($0).\", \"temprature\": 1}" }, ["--max-tokens", "1"])
         defer { job.remove() }
         let run = try job.run()
-        #expect(run.errors.matches(of: /Is temperature meant/).count == 1, "\(run.errors)")
+        #expect(run.errors.matches(of: /temprature: like a setting/).count == 1, "\(run.errors)")
         let lines = run.errors.split(separator: "\n")
         #expect(!lines.isEmpty)
         for line in lines {

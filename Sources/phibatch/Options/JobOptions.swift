@@ -83,7 +83,15 @@ struct JobOptions: ParsableArguments {
         {
             given.append(JobOption(key, [output]))
         }
-        return try JobSettings.load(
-            file: files.first, options: given, awaitsInput: awaitsInput, pins: pins, bring: bring)
+        do {
+            return try JobSettings.load(
+                file: files.first, options: given, awaitsInput: awaitsInput, pins: pins, bring: bring)
+        } catch let error as UserError {
+            guard let file = files.first, given.isEmpty,
+                [".jsonl", ".csv", ".tsv", ".txt", ".parquet"].contains(where: file.hasSuffix)
+            else { throw error }
+            let command = "phibatch run --model MODEL --input \(Self.quoted(file)) --output FILE"
+            throw UserError(.usage, at: file, "is no job file. Is this the input? \(command)")
+        }
     }
 }
