@@ -92,7 +92,7 @@ struct ReportCommandTests {
             #expect(data["latency"]?["total"]?["p50"]?.number == 2)
             #expect(data["table"]?["prompts"] == false)
             let rows = try rows()
-            #expect(rows.map { $0[7] } == [nil, .string(Self.hostile), nil])
+            #expect(rows.map { $0[8] } == [nil, .string(Self.hostile), nil])
             #expect(rows.map { $0[0] } == ["first", .string(Self.hostile), "bad"])
             #expect(rows.map { $0[3] } == [0, 0, 1])
             #expect(rows.map { $0[5] } == [4, 6, nil])
@@ -102,7 +102,7 @@ struct ReportCommandTests {
             // With an input, whose line has another content than the one that the result is of.
             #expect(try report("out.jsonl", "--input", "in.jsonl", "-q").errors.isEmpty)
             #expect(try self.rows("texts").map { $0[0] } == [nil, nil, nil])
-            #expect(try blocks(page(), "id=\"report\"")[0]["table"]?["without_line"] == 3)
+            #expect(try blocks(page(), "id=\"report\"")[0]["table"]?["without_prompt"] == 3)
         }
     }
 

@@ -2,25 +2,18 @@ import FoundationShim
 
 /// Extremes, mean, percentiles and a histogram of values, in constant memory.
 ///
-/// Percentiles are exact for up to `exactLimit` different values; beyond, values are counted in buckets whose edges
-/// grow by 2%, and percentiles are within 1%. Extremes and mean are always exact.
+/// Values are counted with three significant digits, so percentiles are within 0.5%. Extremes and mean are exact.
 package struct Distribution: Sendable, Equatable {
-    package static let exactLimit = 1 << 16
-
     package private(set) var count = 0
     package private(set) var minimum = Double.infinity
     package private(set) var maximum = -Double.infinity
-    package private(set) var isExact = true
     private var sum = 0.0
-    private let limit: Int
     private let isSigned: Bool
-    /// The frequency of each value, or of a bucket by its middle.
+    /// The frequency of each value, rounded.
     private var counts: [Double: Int] = [:]
 
     /// - Parameter isSigned: whether negative values count.
-    package init(exactLimit: Int = Self.exactLimit, isSigned: Bool = false) {
-        (limit, self.isSigned) = (exactLimit, isSigned)
-    }
+    package init(isSigned: Bool = false) { self.isSigned = isSigned }
 
     package var mean: Double { count > 0 ? sum / Double(count) : 0 }
 
@@ -31,17 +24,15 @@ package struct Distribution: Sendable, Equatable {
         sum += value
         minimum = min(minimum, value)
         maximum = max(maximum, value)
-        counts[isExact ? value : Self.bucket(of: value), default: 0] += 1
-        guard isExact, counts.count > limit else { return }
-        isExact = false
-        counts = Dictionary(counts.map { (Self.bucket(of: $0), $1) }, uniquingKeysWith: +)
+        counts[Self.rounded(value), default: 0] += 1
     }
 
-    /// The middle of the value's bucket.
-    private static func bucket(of value: Double) -> Double {
+    private static func rounded(_ value: Double) -> Double {
         guard abs(value) >= 1e-9 else { return 0 }
-        let middle = pow(1.02, (log(abs(value)) / log(1.02)).rounded(.down) + 0.5)
-        return value < 0 ? -middle : middle
+        let places = 2 - log10(abs(value)).rounded(.down)
+        let scale = pow(10, abs(places))
+        // Whole powers of ten make the result the nearest to its decimal digits.
+        return places > 0 ? (value * scale).rounded() / scale : (value / scale).rounded() * scale
     }
 
     /// Values in ascending order, with their frequencies.

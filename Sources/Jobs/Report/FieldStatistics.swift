@@ -2,7 +2,6 @@ import JSON
 
 /// Statistics of one field's values in all results, in constant memory.
 package struct FieldStatistics: Sendable {
-    package static let exactLimit = 4096
     package let path: [String]
     package let isOfLine: Bool
     package private(set) var count = 0
@@ -10,10 +9,10 @@ package struct FieldStatistics: Sendable {
     package private(set) var kinds: [String: Int] = [:]
     /// The most common texts, numbers, booleans and nulls.
     package private(set) var values = CommonValues()
-    package private(set) var numbers = Distribution(exactLimit: Self.exactLimit, isSigned: true)
+    package private(set) var numbers = Distribution(isSigned: true)
     package private(set) var areWhole = true
     /// Characters of texts, and elements of lists.
-    package private(set) var lengths = Distribution(exactLimit: Self.exactLimit)
+    package private(set) var lengths = Distribution()
 
     init(_ field: ReportedField) { (path, isOfLine) = (field.path, field.isOfLine) }
 
@@ -46,9 +45,6 @@ package struct FieldsOfResults: Sendable {
     /// At most 64: an answer may have any.
     package private(set) var all: [FieldStatistics] = []
     package private(set) var isCut = false
-
-    /// Fields that a table can be sorted by; whole answers have a column already.
-    package var columns: [FieldStatistics] { Array(all.filter { !$0.path.isEmpty }.prefix(32)) }
 
     mutating func add(_ fields: [ReportedField]) {
         for (number, field) in fields.enumerated() {

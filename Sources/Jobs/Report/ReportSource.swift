@@ -3,8 +3,6 @@ import OperatingSystem
 /// The results for a report: those of a finished output, or of an unfinished run.
 package final class ReportSource {
     package let state: JobStatus.State
-    /// Whether an output of other settings stands beside the log of a new run.
-    package private(set) var hasOtherOutput = false
     /// Settings that the results depend on, as far as known.
     package let settings: [(name: String, value: String)]
     /// Damaged lines of the log.
@@ -20,7 +18,6 @@ package final class ReportSource {
             state = try OutputLock.probe(paths, in: system).isHeld ? .running : .stopped
             stored = StoredResults(log)
             damaged = try stored.readCounted().damaged
-            hasOtherOutput = try log.begun?.isRestarted == true && system.exists(paths.output)
         } else if let finished = try FinishedOutput(path) {
             (state, stored, damaged) = (.complete, finished, finished.lost)
         } else {

@@ -22,8 +22,6 @@ package struct ReportStatistics: Sendable {
     /// Seconds from a request's readiness to its end.
     package private(set) var total = Distribution()
     package private(set) var throughput = ThroughputSeries()
-    /// Results of which an earlier run made a part, without timing.
-    package private(set) var resumed = 0
     /// Finish reasons and errors in order of appearance.
     package private(set) var statuses: [Status] = []
     package private(set) var funnel: Funnel
@@ -60,14 +58,7 @@ package struct ReportStatistics: Sendable {
         total.add(timing.seconds)
         // Speed counts the tokens that the last run made, not those of an equal request or of earlier runs.
         let speed = timing.tokensPerSecond ?? 0
-        var made = speed == 0 ? 0 : Double(tokens)
-        if speed != 0, timing.running > 0 {
-            let measured = (speed * timing.running).rounded()
-            if measured < made - max(1, made * 0.02) {
-                made = measured
-                resumed += 1
-            }
-        }
+        let made = timing.running > 0 ? (speed * timing.running).rounded() : speed > 0 ? Double(tokens) : 0
         if let ended = timing.ended {
             throughput.add(
                 tokens: made, ended: ended, prefill: timing.prefill ?? 0, decode: timing.decode ?? 0)
@@ -152,7 +143,7 @@ package struct CommonValues: Sendable {
             entries[name]?.count = count + 1
             return
         }
-        entries[name] = Entry(text: ReportPrompts.cut(text, to: 300), count: 1)
+        entries[name] = Entry(text: text.cut(to: 300), count: 1)
         guard entries.count > 512 else { return }
         isExact = false
         // Dropping at least half takes constant time per text.

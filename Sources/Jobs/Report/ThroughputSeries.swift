@@ -43,27 +43,17 @@ package struct ThroughputSeries: Sendable {
 
     private func cell(_ time: Double) -> Int { Int((time / width).rounded(.down)) }
 
-    /// Up to `most` rates in tokens per second, each of `width` seconds, in parts with their starts. A pause is longer
-    /// than two stretches and five seconds; `busy` counts the seconds without pauses.
+    /// Up to `most` rates in tokens per second, each of `width` seconds, with their starts. There is none where no
+    /// request ran; `busy` counts the seconds without such breaks.
     package func curve(
         most: Int = 180
-    ) -> (width: Double, busy: Double, parts: [(start: Double, rates: [Double])]) {
+    ) -> (width: Double, busy: Double, rates: [(start: Double, rate: Double)]) {
         var series = self
         while series.cells.count > most { series.coarsen() }
         let width = series.width
-        var (busy, parts) = (max(0, last - first), [(start: Double, rates: [Double])]())
-        var previous: Int?
-        for (number, tokens) in series.cells.sorted(by: { $0.key < $1.key }) {
-            let missing = previous.map { number - $0 - 1 } ?? .max
-            if missing > max(2, Int(5 / width)) {
-                if previous != nil { busy -= Double(missing) * width }
-                parts.append((Double(number) * width, []))
-            } else {
-                parts[parts.count - 1].rates += repeatElement(0, count: missing)
-            }
-            parts[parts.count - 1].rates.append(tokens / width)
-            previous = number
-        }
-        return (width, max(busy, 0.001), parts)
+        let rates = series.cells.sorted { $0.key < $1.key }
+            .map { (start: Double($0) * width, rate: $1 / width) }
+        let breaks = zip(rates, rates.dropFirst()).reduce(0) { $0 + $1.1.start - $1.0.start - width }
+        return (width, max(last - first - breaks, 0.001), rates)
     }
 }

@@ -66,8 +66,8 @@ public struct RunStatistics: Sendable, Equatable {
     public var errors: [LineError.Code: Int] = [:]
     /// Seconds from when a request began to run until its first token was there, and until its end; waiting for a free
     /// place is not in it.
-    package var firstTokenTimes = Distribution(exactLimit: 0)
-    package var requestTimes = Distribution(exactLimit: 0)
+    package var firstTokenTimes = Distribution()
+    package var requestTimes = Distribution()
 
     /// Share of `seconds` that the model's steps took, by their rows of prompts and of completions.
     public var prefillSeconds = 0.0

@@ -54,10 +54,10 @@ struct ReportPage {
             try put(Self.block("class=\"rows\"", .array(rows)) + Self.block("class=\"texts\"", .array(texts)))
             (rows, texts) = ([], [])
         }
-        let fields = report.statistics.fields.columns
+        let fields = report.statistics.fields.all
         try report.forEachRow { result, prompt in
             rows.append(cells(of: result, fields))
-            texts.append(Self.texts(of: result, prompt))
+            texts.append(self.texts(of: result, prompt))
             if rows.count == Self.pieceLength { try putPiece() }
         }
         if !rows.isEmpty { try putPiece() }
@@ -115,7 +115,7 @@ struct ReportPage {
             switch result.fields.first(where: field.isOf)?.value ?? .null {
             case let value where value == .null || value.number != nil: value
             case .bool(let value): .bool(value)
-            case let value: .string(ReportPrompts.cut(ReportedResult.text(of: value), to: 100))
+            case let value: .string(ReportedResult.text(of: value).cut(to: 100))
             }
         }
         return .array(
@@ -124,25 +124,22 @@ struct ReportPage {
     }
 
     /// `[prompt, answer, error, seed, {time: value, ...}, [[name, fact], ...]]`
-    private static func texts(of result: ReportedResult, _ prompt: ReportPrompts.Prompt?) -> JSONValue {
+    private func texts(of result: ReportedResult, _ prompt: (text: String, length: Int)?) -> JSONValue {
         var facts: [(name: String, value: String)] = []
         func shown(_ text: String?, _ name: String, bytes: Int = 0) -> JSONValue {
             guard let text else { return .null }
-            let (cut, bytes) = (ReportPrompts.cut(text), max(bytes, text.utf8.count))
+            let (cut, bytes) = (text.cut(), max(bytes, text.utf8.count))
             if cut.utf8.count < bytes {
                 facts.append((name, "the first \(cut.utf8.count) of \(bytes) bytes"))
             }
             return .string(cut)
         }
-        var question = JSONValue.null
-        switch prompt {
-        case .text(let text, let length)?: question = shown(text, "Prompt", bytes: length)
-        case .changed?: facts.append(("Prompt", "the line with this id has changed in the input"))
-        case .absent?, .gone?: facts.append(("Prompt", "not in the input"))
-        case nil: break
-        }
-        let texts = [question, shown(result.text, "Answer"), shown(result.message, "Error")]
-        facts += result.facts.map { ($0.name, ReportPrompts.cut($0.value)) }
+        if report.hasPrompts, prompt == nil { facts.append(("Prompt", "not in the input, or changed there")) }
+        let texts = [
+            shown(prompt?.text, "Prompt", bytes: prompt?.length ?? 0), shown(result.text, "Answer"),
+            shown(result.message, "Error"),
+        ]
+        facts += result.facts.map { ($0.name, $0.value.cut()) }
         var timing = JSONObject()
         for time in ResultTime.all {
             if let value = result.timing?[time] { timing[time.name] = .double(value) }
@@ -161,31 +158,25 @@ struct ReportPage {
         let fields = statistics.fields
         var latency: JSONObject = ["total": Self.json(statistics.total, areWhole: false)]
         for (name, values) in statistics.times { latency[name] = Self.json(values, areWhole: false) }
-        let all =
-            [statistics.prompts, statistics.completions, statistics.total] + statistics.times.values
-            + fields.all.map(\.numbers) + fields.all.map(\.lengths)
         return [
             "name": .string(name.showingBytes), "state": .string(source.state.rawValue),
             "model": model.map { .string($0) } ?? .null, "made": .int(FileInfo.now / 1_000_000_000),
             "version": .string(Phibatch.version), "results": .int(statistics.results),
             "lines": .int(statistics.lines), "failed": .int(statistics.failed),
-            "resumed": .int(statistics.resumed), "prompt_tokens": .int(statistics.promptTokens),
+            "prompt_tokens": .int(statistics.promptTokens),
             "completion_tokens": .int(statistics.completionTokens),
             "lengths": [
                 "prompt": Self.json(statistics.prompts, areWhole: true),
                 "completion": Self.json(statistics.completions, areWhole: true),
             ],
             "times": .array(ResultTime.all.map(Self.json)), "latency": .object(latency),
-            "approximate": .bool(!all.allSatisfy(\.isExact)),
-            "fields": .array(fields.all.map(json)), "throughput": throughput, "funnel": funnel,
+            "fields": .array(fields.all.map(Self.json)), "throughput": throughput, "funnel": funnel,
             "statuses": .array(statistics.statuses.map(Self.json)),
             "settings": .array(source.settings.map { [.string($0.name), .string($0.value)] }),
-            "source": [
-                "other_output": .bool(source.hasOtherOutput), "damaged": .int(source.damaged),
-            ],
+            "damaged": .int(source.damaged),
             "table": [
                 "rows": .int(report.rowCount), "piece": .int(Self.pieceLength),
-                "prompts": .bool(report.hasPrompts), "without_line": .int(report.withoutLine),
+                "prompts": .bool(report.hasPrompts), "without_prompt": .int(report.withoutPrompt),
                 "fields_cut": .bool(fields.isCut),
             ],
         ]
@@ -225,18 +216,15 @@ struct ReportPage {
         ]
     }
 
-    private func json(_ field: FieldStatistics) -> JSONValue {
-        let columns = report.statistics.fields.columns
+    private static func json(_ field: FieldStatistics) -> JSONValue {
         let kinds = field.kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return [
             "name": .string(ReportedField.name(of: field.path)),
             "of": .string(field.isOfLine ? "line" : "answer"),
-            "column": Self.optional(
-                columns.firstIndex { $0.path == field.path && $0.isOfLine == field.isOfLine }),
             "count": .int(field.count), "kinds": .array(kinds.map { .string($0.key) }),
-            "distinct": Self.optional(field.values.distinct), "values": Self.json(field.values.top(20)),
-            "numbers": Self.json(field.numbers, areWhole: field.areWhole),
-            "lengths": Self.json(field.lengths, areWhole: true),
+            "distinct": optional(field.values.distinct), "values": json(field.values.top(20)),
+            "numbers": json(field.numbers, areWhole: field.areWhole),
+            "lengths": json(field.lengths, areWhole: true),
         ]
     }
 
@@ -244,13 +232,11 @@ struct ReportPage {
         let throughput = report.statistics.throughput
         guard !throughput.isEmpty else { return .null }
         let curve = throughput.curve()
-        let parts: [JSONValue] = curve.parts.map {
-            ["start": .double($0.start), "rates": .array($0.rates.map(Self.rounded))]
-        }
+        let rates: [JSONValue] = curve.rates.map { [.double($0.start), Self.rounded($0.rate)] }
         return [
             "width": .double(curve.width), "first": .double(throughput.first),
             "last": .double(throughput.last),
-            "busy": .double(curve.busy), "tokens": .double(throughput.tokens), "parts": .array(parts),
+            "busy": .double(curve.busy), "tokens": .double(throughput.tokens), "rates": .array(rates),
         ]
     }
 

@@ -93,14 +93,13 @@ import Testing
         try folder.write(
             folder.bytes("out.log") + begun + Array("{\"sum\":\"torn".utf8), to: "out.log")
         let (source, results) = try read(folder.path("out"))
-        #expect(source.state == .stopped && !source.hasOtherOutput)
+        #expect(source.state == .stopped)
         #expect(results.map(\.key.id) == ["id0", "id1", "id9"])
         #expect(results.map(\.text) == [nil, "kept", "new"])
         #expect(source.settings.map(\.name) == ["model.config", "job.seed"])
         header.isRestarted = true
         try folder.write(header.line + [0x0A] + records, to: "out.log")
         let anew = try read(folder.path("out"))
-        #expect(anew.source.hasOtherOutput)
         #expect(anew.results.map(\.key.id) == ["id0", "id9"])
     }
 
@@ -120,8 +119,7 @@ import Testing
         #expect(statistics.statuses[1].messages.top(5) == [.init(text: "Too long.", count: 1)])
         // All four end a second apart, and each began at 1000.
         #expect((statistics.throughput.first, statistics.throughput.last) == (1000, 1004))
-        #expect(statistics.throughput.curve().parts[0].rates.prefix(8) == ArraySlice(repeating: 40, count: 8))
-        #expect(statistics.resumed == 0)
+        #expect(statistics.throughput.curve().rates.prefix(8).allSatisfy { $0.rate == 40 })
     }
 }
 

@@ -10,11 +10,10 @@ import Testing
         series.add(tokens: 5, ended: 1002, prefill: 0, decode: 0.5)
         let curve = series.curve()
         #expect((curve.width, curve.busy) == (0.125, 2))
-        #expect(curve.parts.count == 1)
-        #expect(curve.parts.first?.start == 1000)
+        #expect(curve.rates.first?.start == 1000)
         // A stretch begins at the moment at which it ended, and there is nothing in it.
         let expected = [Double](repeating: 0, count: 8) + [10, 10, 10, 10, 20, 20, 20, 20, 0]
-        #expect(curve.parts.first?.rates == expected)
+        #expect(curve.rates.map(\.rate) == expected)
     }
 
     @Test func breaksBetweenRunsAreLeftOut() {
@@ -23,9 +22,8 @@ import Testing
             series.add(tokens: 8, ended: start + 1, prefill: 0, decode: 1)
         }
         let curve = series.curve()
-        #expect(curve.parts.map { $0.start } == [1000, 90_000])
         #expect(abs(curve.busy - 3) < 0.3)
-        #expect(curve.parts[0].rates.prefix(16) == ArraySlice(repeating: 8, count: 16))
+        #expect(curve.rates.prefix(16).allSatisfy { $0.rate == 8 } && curve.rates.last?.start == 90_001)
     }
 
     /// Whatever time they span, few cells are kept, and no token is lost.
@@ -36,9 +34,8 @@ import Testing
         }
         series.add(tokens: 4, ended: 1e9, prefill: 0, decode: 0)
         let curve = series.curve()
-        #expect(curve.parts.count == 1)
-        #expect(curve.parts[0].rates.count <= 180)
-        let sum = curve.parts[0].rates.reduce(0) { $0 + $1 * curve.width }
+        #expect(curve.rates.count <= 180)
+        let sum = curve.rates.reduce(0) { $0 + $1.rate * curve.width }
         #expect(abs(sum - 2_000_004) < 1)
         #expect(abs(curve.busy - 60_058) < 1)
     }

@@ -125,14 +125,14 @@ function histogram(place, title, data, unit, more) {
   });
 }
 
-/* Amounts by name, as bars below their names: rows of [name, count, note, is bad]. */
+/* Amounts by name, as bars below their names: rows of [name, count, is bad]. */
 function bars(place, title, about, total, rows, more) {
   const line = 34;
   chart(place, {
     title, about, more, height: rows.length * line + 6, label: rows.map(([name, times]) => `${name} ${count(times)}`).join(", "),
-    draw: (width) => rows.flatMap(([name, times, note, isBad], i) => [
+    draw: (width) => rows.flatMap(([name, times, isBad], i) => [
       text(0, i * line + 13, clip(name, Math.floor(width / 7) - 24), null, "name"),
-      text(width, i * line + 13, `${note || ""}${count(times)} · ${percent(times, total)}`, "end"),
+      text(width, i * line + 13, `${count(times)} · ${percent(times, total)}`, "end"),
       svg("rect", { class: "bar" + (isBad ? " bad" : ""), x: 0, y: i * line + 19, height: 7, rx: 2,
         width: Math.max(2, (width * times) / Math.max(...rows.map((row) => row[1]), 1)) })]),
   });
@@ -140,17 +140,14 @@ function bars(place, title, about, total, rows, more) {
 
 /* What a reader should know beside the numbers. */
 function notes() {
-  const { source, results, table, fields } = report;
+  const { damaged, results, table, fields } = report;
   return [[report.state === "running", "A run is making these results: the page shows those that were there."],
     [report.state === "stopped", "The run was stopped before its end: the page shows what it has made."],
-    [source.other_output, "An earlier output is in place; the page is of the run that will replace it."],
-    [source.damaged, `Lines that are no results, and are left out: ${source.damaged}.`],
+    [damaged, `Lines that are no results, and are left out: ${damaged}.`],
     [table.rows < results, `The table holds the first ${table.rows} of ${results} results; numbers and charts are of all.`],
     [!table.prompts && results, `Results have no prompts. "phibatch report RESULTS JOB" takes them from the job's input, and --input names one.`],
     [table.fields_cut, `Of the fields, ${fields.length} are looked at: the first that came.`],
-    [table.without_line, `Results whose line the input no longer has as it was, shown without a prompt: ${table.without_line}.`],
-    [report.resumed, `Completions that an earlier run began: ${report.resumed}. Their tokens of that time are not in the throughput.`],
-    [report.approximate, "Of very many different values, percentiles are within 1%."]].filter(([isSo]) => isSo);
+    [table.without_prompt, `Results shown without a prompt, as the input has none, or not their line as it was: ${table.without_prompt}.`]].filter(([isSo]) => isSo);
 }
 
 function showHead() {
@@ -188,20 +185,16 @@ function showFields() {
       field.distinct === null ? "many" : field.values.length ? count(field.distinct) : "", about(field)]), [0, 1, 4]));
   for (const field of report.fields.filter((field) => field.distinct !== 1 && !/(^|\.)p\(/.test(field.name)).slice(0, 40)) {
     const [title, few] = [fieldName(field), field.distinct !== null && field.distinct <= 12];
-    const show = field.column === null ? null
-      : button("Filter by it", () => { chooseField(field.column); byID("value").focus(); }, { "aria-label": "Filter by " + title });
+    const show = button("Filter by it", () => { chooseField(report.fields.indexOf(field)); byID("value").focus(); },
+      { "aria-label": "Filter by " + title });
     const common = field.values.reduce((sum, value) => sum + value[1], 0);
     if (field.numbers && !few) histogram(place, title, field.numbers, title, show);
     else if (field.lengths && common < 0.2 * field.count) {
       const unit = field.kinds.includes("list") ? "elements" : "characters";
       histogram(place, `${title}: ${unit}`, field.lengths, unit, show);
     } else if (field.values.length) {
-      const chance = (value) => report.fields.find((one) => one.name === field.name.replace(/class$/, `p(${value})`) && one.numbers);
       bars(place, title, few ? null : `the most common of ${field.distinct === null ? "many; counts are at least these" : count(field.distinct)}`,
-        field.count, field.values.slice(0, 12).map(([value, times]) => {
-          const likely = /(^|\.)class$/.test(field.name) && chance(value);
-          return [value || "(empty)", times, likely ? `mean p ${likely.numbers.mean.toFixed(2)} · ` : null];
-        }), show);
+        field.count, field.values.slice(0, 12).map(([value, times]) => [value || "(empty)", times]), show);
     }
   }
 }
@@ -221,7 +214,7 @@ function showEnds() {
   const place = panels("ends");
   const sorted = statuses.map((status, i) => ({ ...status, i })).sort((a, b) => b.count - a.count);
   bars(place, funnel ? "What became of rows" : "Finish reasons", null, results || 1,
-    [...sorted.filter((status) => !status.error).map((status) => [status.name, status.count]), ...(failed ? [["failed", failed, null, true]] : [])]);
+    [...sorted.filter((status) => !status.error).map((status) => [status.name, status.count]), ...(failed ? [["failed", failed, true]] : [])]);
   const errors = sorted.filter((status) => status.error);
   place.append(el("div", { class: "panel" }, el("h3", null, "Errors"), errors.length ? null : el("p", null, "No result failed."),
     ...errors.flatMap(({ name, count: number, messages, i }) => [
@@ -237,10 +230,10 @@ function showEnds() {
 function showThroughput() {
   const data = report.throughput;
   if (!data) return;
-  const points = data.parts.flatMap(({ start, rates }, part) =>
-    rates.map((rate, i) => ({ rate, part, time: start + i * data.width, isFirst: part > 0 && i === 0 })));
+  const points = data.rates.map(([time, rate], i, all) => ({ time, rate, idle: i && time - all[i - 1][0] - data.width }));
   const [highest, mean] = [Math.max(...points.map((point) => point.rate)), data.tokens / data.busy];
-  const breaks = data.parts.length - 1;
+  const isBreak = ({ idle }) => idle > data.width / 2;
+  const breaks = points.filter(isBreak).length;
   const whole = points.length * data.width;
   chart(panels("throughput"), {
     title: "Completion tokens a second", wide: true, height: 260,
@@ -250,22 +243,19 @@ function showThroughput() {
     draw(width, height) {
       const { left, right, top, bottom, y, nodes, column } = axes(
         width, height, highest, "tokens a second", "time since the start" + (breaks ? ", without the breaks" : ""));
-      const [room, step] = [14, (right - left - 14 * breaks) / points.length];
+      const step = (right - left) / points.length;
       points.forEach((point, i) => {
-        const x = left + i * step + point.part * room;
-        if (point.isFirst) {
-          const idle = point.time - points[i - 1].time - data.width;
-          nodes.push(svg("line", { class: "break", x1: x - room / 2, x2: x - room / 2, y1: top, y2: bottom }),
-            column(x - room, room, `break of ${duration(idle)}`));
-        }
+        const x = left + i * step;
         nodes.push(svg("rect", { class: "bar", x, width: step, y: y(point.rate), height: bottom - y(point.rate) }),
-          column(x, step, `${amount(point.rate)} tokens a second, ${moment(point.time)}`));
+          column(x, step, `${amount(point.rate)} tokens a second, ${moment(point.time)}`
+            + (isBreak(point) ? `, after a break of ${duration(point.idle)}` : "")));
+        if (isBreak(point)) nodes.push(svg("line", { class: "break", x1: x, x2: x, y1: top, y2: bottom }));
       });
       // Ticks fall on whole seconds, minutes or hours.
       const unit = whole < 180 ? 1 : whole < 10800 ? 60 : 3600;
       for (const tick of ticks(whole / unit, width < 500 ? 3 : 7)) {
         const i = Math.round((tick * unit) / data.width);
-        if (points[i]) nodes.push(text(left + i * step + points[i].part * room, bottom + 17, duration(tick * unit), "middle"));
+        if (points[i]) nodes.push(text(left + i * step, bottom + 17, duration(tick * unit), "middle"));
       }
       return nodes;
     },
@@ -296,7 +286,6 @@ const pieces = [];
 const textsOf = (row) => JSON.parse(pieces[Math.floor(row / report.table.piece)].json)[row % report.table.piece];
 
 const fieldName = (field) => field.name + (field.of === "line" ? " (line)" : "");
-const sortable = report.fields.filter((field) => field.column !== null);
 const view = { order: [], at: 0, sort: "", down: false, terms: [], filter: "", field: 0, condition: null };
 const statusOf = (row) => report.statuses[rows[row][STATUS]];
 const idOf = (row) => rows[row][ID] + (rows[row][SAMPLE] > 0 ? " #" + rows[row][SAMPLE] : "");
@@ -313,7 +302,7 @@ const columns = [
   { name: "prompt", title: "In", full: "Prompt tokens", kind: "n", ...number(PROMPT) },
   { name: "completion", title: "Out", full: "Completion tokens", kind: "n", ...number(COMPLETION) },
   { name: "seconds", title: "Seconds", kind: "n", key: (row) => rows[row][SECONDS], cell: (row) => rows[row][SECONDS]?.toFixed(2) ?? "" },
-].filter(({ title }) => title === "Prompt" ? report.table.prompts : title !== "Field" || sortable.length);
+].filter(({ title }) => title === "Prompt" ? report.table.prompts : title !== "Field" || report.fields.length);
 
 /* Whether a value is as a text says: ">= 4", "!= yes", or a part of it. Null for an empty text. */
 function conditionOf(words) {
@@ -356,15 +345,6 @@ async function search(terms) {
     since = performance.now();
   }
   return found;
-}
-
-/* Makes pieces ready while nothing else goes on, so that the first search is as quick as the next. */
-function prepare(number) {
-  (window.requestIdleCallback || setTimeout)((idle) => {
-    const end = performance.now() + Math.min(20, idle ? idle.timeRemaining() : 8);
-    while (number < pieces.length && performance.now() < end) fold(pieces[number++]);
-    if (number < pieces.length) prepare(number);
-  });
 }
 
 async function update() {
@@ -410,7 +390,7 @@ function sortBy(name, down) {
     const head = byID("head").children[i];
     head.removeAttribute("aria-sort");
     if (name && column.name === name) head.setAttribute("aria-sort", down ? "descending" : "ascending");
-    head.firstChild.textContent = (column.name === "field" ? fieldName(sortable[view.field]) : column.title)
+    head.firstChild.textContent = (column.name === "field" ? fieldName(report.fields[view.field]) : column.title)
       + (name && column.name === name ? (down ? " ↓" : " ↑") : "");
   });
   update();
@@ -420,7 +400,7 @@ function chooseField(place) {
   Object.assign(view, { field: place, condition: null });
   byID("field").value = String(place);
   byID("value").value = "";
-  byID("values").replaceChildren(...sortable[place].values.map(([value]) => el("option", { value: "= " + value })));
+  byID("values").replaceChildren(...report.fields[place].values.map(([value]) => el("option", { value: "= " + value })));
   sortBy(view.sort, view.down);
 }
 
@@ -464,10 +444,10 @@ function setUp() {
   byID("filter").append(option("", "All"), ...(report.failed ? [option("failed", `All that failed (${count(report.failed)})`)] : []),
     ...report.statuses.map((status, i) => option(String(i), `${status.name} (${count(status.count)})`)));
   on("filter", "change", (event) => { view.filter = event.target.value; update(); });
-  byID("field").append(...sortable.map((field, i) => option(String(i), fieldName(field))));
+  byID("field").append(...report.fields.map((field, i) => option(String(i), fieldName(field))));
   on("field", "change", (event) => chooseField(+event.target.value));
   on("value", "input", (event) => { view.condition = conditionOf(event.target.value); update(); });
-  for (const label of document.querySelectorAll(".of-field")) label.hidden = !sortable.length;
+  for (const label of document.querySelectorAll(".of-field")) label.hidden = !report.fields.length;
   let timer = 0;
   const look = () => { clearTimeout(timer); view.terms = termsOf(byID("query").value); update(); };
   on("query", "input", () => { clearTimeout(timer); timer = setTimeout(look, 160); });
@@ -476,8 +456,8 @@ function setUp() {
   for (const [id, by] of [["previous", -1], ["next", 1]]) on(id, "click", () => openDetail(open + by));
   on("close", "click", () => byID("detail").close());
   on("detail", "keydown", (event) => openDetail(open + ({ ArrowLeft: -1, ArrowRight: 1 }[event.key] ?? NaN)));
-  if (sortable.length) chooseField(0); else update();
-  prepare(0);
+  // Whole answers have a column already.
+  if (report.fields.length) chooseField(Math.max(0, report.fields.findIndex(({ name }) => name !== "text"))); else update();
 }
 
 showHead();
