@@ -62,7 +62,7 @@ public struct JobSettings: Sendable, Equatable {
     /// Number of lines that the job makes, in place of an input; nil if it reads one.
     public var rows: Int?
     /// Fields of the lines that the job makes.
-    public var pick: [Pick] = [] {
+    package var pick: [Pick] = [] {
         didSet {
             sources += pick.compactMap(\.file).filter { !sources.contains($0) }
         }

@@ -18,11 +18,7 @@ extension JobSettings {
             return
                 "id names a field of lines that are read, and rows have ids of their own (row-1, row-2, ...); leave it out."
         }
-        var names: Set<String> = []
-        for pick in pick {
-            if !names.insert(pick.name).inserted { return "pick has \(pick.name) more than once." }
-        }
-        if let step = steps.first(where: { names.contains($0.name) }) {
+        if let step = steps.first(where: { step in pick.contains { $0.name == step.name } }) {
             return "pick: \(step.name) is the name of a step, too."
         }
         return nil

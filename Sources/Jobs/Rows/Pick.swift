@@ -5,7 +5,7 @@ import JSON
 ///
 /// A row's value depends only on the job's seed, the field's name and the row's number, not on the number of rows or
 /// other fields. It is the same on any machine.
-public struct Pick: Sendable, Equatable {
+package struct Pick: Sendable, Equatable {
     enum Source: Sendable, Equatable {
         /// One of some values, each as JSON.
         case list([String], WeightedDraw?)
@@ -13,7 +13,7 @@ public struct Pick: Sendable, Equatable {
         case file(PickedFile)
     }
 
-    public let name: String
+    package let name: String
     let source: Source
 
     /// - Throws: `SettingProblem` if the name is invalid.
@@ -62,49 +62,6 @@ public struct Pick: Sendable, Equatable {
     }
 }
 
-/// Picks in code; `SettingValue.picks` reads those of job files.
-extension Pick {
-    /// One of some texts.
-    /// - Parameter weights: relative frequencies, as many as texts; nil for equal ones.
-    /// - Throws: `UserError` if the pick is invalid.
-    public init(_ name: String, of texts: [String], weights: [Double]? = nil) throws {
-        self = try Self.checked(name) { () throws(SettingProblem) in
-            try Pick(name, of: texts.map { .string($0) }, weights: weights)
-        }
-    }
-
-    /// A whole number within inclusive bounds.
-    /// - Throws: `UserError` if the pick is invalid.
-    public init(_ name: String, from first: Int, to last: Int) throws {
-        self = try Self.checked(name) { () throws(SettingProblem) in
-            try Pick(name, .range(DecimalRange(.int(first), .int(last), decimals: nil)))
-        }
-    }
-
-    /// A number with so many decimals within inclusive bounds.
-    /// - Throws: `UserError` if the pick is invalid.
-    public init(_ name: String, from first: Double, to last: Double, decimals: Int) throws {
-        self = try Self.checked(name) { () throws(SettingProblem) in
-            try Pick(name, .range(DecimalRange(.double(first), .double(last), decimals: decimals)))
-        }
-    }
-
-    /// A line of a file, which is read now.
-    /// - Parameter field: the field of each line; nil for the whole line.
-    /// - Throws: `UserError` if the pick is invalid, or the file can't be read.
-    public init(_ name: String, file: String, field: String? = nil) throws {
-        self = try Self.checked(name) { () throws(SettingProblem) in
-            try Pick(name, .file(PickedFile(path: file, field: field, reads: true)))
-        }
-    }
-
-    private static func checked(_ name: String, _ body: () throws(SettingProblem) -> Pick) throws -> Pick {
-        do throws(SettingProblem) { return try body() } catch {
-            throw UserError(.badJob, "pick \(name) \(error.message).")
-        }
-    }
-}
-
 extension Pick {
     /// As in a job file, with parsed values; a file is replaced by the result of `file`.
     package func shown(_ file: (String) throws -> JSONValue) rethrows -> JSONValue {
@@ -144,18 +101,15 @@ struct WeightedDraw: Sendable, Equatable {
         guard weights.count == count else {
             throw SettingProblem("has \(weights.count) weights for \(count) values; each value needs one")
         }
-        guard weights.allSatisfy({ $0 >= 0 }) else {
-            throw SettingProblem("has a weight below 0; weights are 0 or more")
-        }
-        guard let last = weights.lastIndex(where: { $0 > 0 }) else {
-            throw SettingProblem("has no weight above 0, so that nothing can be picked")
-        }
         var sum = 0.0
         sums = weights.map { weight in
             sum += weight
             return sum
         }
-        guard sum.isFinite else { throw SettingProblem("has weights whose sum is too large") }
+        guard weights.allSatisfy({ $0 >= 0 }), let last = weights.lastIndex(where: { $0 > 0 }), sum.isFinite
+        else {
+            throw SettingProblem("must have weights of 0 or more, one of them above 0, whose sum is a number")
+        }
         (self.weights, self.last) = (weights, last)
     }
 

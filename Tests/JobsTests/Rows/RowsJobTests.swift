@@ -2,7 +2,6 @@ import BatchEngine
 import Foundation
 import JSON
 import PhiModel
-import TestSupport
 import Testing
 
 @testable import BatchPipeline
@@ -131,20 +130,7 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 4]) func interruptedRunsGoOn(seed: UInt64) throws {
         let job = try job()
-        let expected = try ScriptedRun.run(job).lines
-        var random = FixedRandom(seed)
-        let store = MemoryStore()
-        var runs = 0
-        while store.output == nil, runs < 200 {
-            let (model, flag) = (ScriptedModel(), StopFlag())
-            let last = Int.random(in: 1...9, using: &random)
-            model.beforeStep = { if $0 == last { flag.set() } }
-            var part = job
-            part.engine.workers = Int.random(in: 1...9, using: &random)
-            _ = try Runner(job: part, model: model, store: store, stopFlag: flag).run()
-            runs += 1
-        }
-        #expect(runs > 3 && store.output?.map(withoutTiming) == expected)
+        #expect(try ScriptedRun.stopped(job, seed: seed, steps: 9) == ScriptedRun.run(job).lines)
     }
 
     @Test func verificationMakesThemAgain() throws {
