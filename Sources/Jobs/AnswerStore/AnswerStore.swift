@@ -26,10 +26,9 @@ package final class AnswerStore {
 
     private var segments: [Segment] = []
     private(set) var index: [UInt64: (segment: Int, offset: Int)] = [:]
-    /// The file being written, its unwritten records, and the offset of each with the first bytes of its key.
+    /// The file being written, and its unwritten records.
     private var writer: (number: Int, file: File)?
     private var buffer: [UInt8] = []
-    private var waiting: [(key: UInt64, offset: Int)] = []
     private var hasWritten = false
     /// Whether nothing is added any more.
     private var isReadOnly = false
@@ -68,8 +67,7 @@ package final class AnswerStore {
         let numbers = Dictionary(uniqueKeysWithValues: zip(segments.map(\.name), segments.indices))
         for (name, _) in try segmentsByAge() {
             if numbers[name] == nil { segments.append(Segment(name: name)) }
-            let number = numbers[name] ?? segments.count - 1
-            if writer?.number != number { learn(number) }
+            learn(numbers[name] ?? segments.count - 1)
         }
     }
 
@@ -173,8 +171,7 @@ package final class AnswerStore {
     func add(_ ended: EndedRequest, _ key: RequestKey) -> Bool {
         guard !isReadOnly, index[key.prefix] == nil else { return false }
         do {
-            let number = try writer?.number ?? begin()
-            waiting.append((key.prefix, segments[number].known + buffer.count))
+            if writer == nil { try begin() }
             buffer += AnswerRecord(key: key, ended.decoding.saved, ended.provenance).line + [0x0A]
             if buffer.count >= pieceSize { write() }
         } catch {
@@ -190,13 +187,12 @@ package final class AnswerStore {
     private var pieceSize: Int { min(1 << 18, segmentLimit) }
 
     /// Creates a file under a unique name.
-    private func begin() throws -> Int {
+    private func begin() throws {
         removeOldest(to: limit - segmentLimit - pieceSize)
         let name = String(UInt64.random(in: 0 ... .max), radix: 16) + Self.ending
         let file = try File.open(path(of: name), .createNew(), in: system)
         segments.append(Segment(name: name))
         (writer, buffer, hasWritten) = ((segments.count - 1, file), Self.head, true)
-        return segments.count - 1
     }
 
     /// Writes added answers to the folder, and from time to time reads others' additions. Nothing is synced: answers lost in
@@ -209,15 +205,14 @@ package final class AnswerStore {
     }
 
     private func write() {
-        guard let (number, file) = writer, !waiting.isEmpty else { return }
+        guard let (number, file) = writer, !buffer.isEmpty else { return }
         do {
             if let free = DiskSpace.free(at: folder), free < reserve {
                 throw UserError(.io, at: folder, "has less than \(reserve / 1_000_000) MB left.")
             }
             try file.write(buffer, at: segments[number].known)
-            segments[number].known += buffer.count
-            for (key, offset) in waiting { index[key] = (number, offset) }
-            (buffer, waiting) = ([], [])
+            buffer = []
+            learn(number)
             if segments[number].known >= segmentLimit { writer = nil }
         } catch {
             giveUp(error)
