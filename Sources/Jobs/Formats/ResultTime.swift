@@ -94,3 +94,11 @@ extension GenerationResult.Timing {
         for time in ResultTime.all { self[time] = json.number(time.name) }
     }
 }
+
+extension Double {
+    package func rounded(toPlaces places: Int) -> Double {
+        var scale = 1.0
+        for _ in 0..<places { scale *= 10 }
+        return (self * scale).rounded() / scale
+    }
+}

@@ -50,7 +50,7 @@ extension JobRun {
         isDeciding = true
         defer { isDeciding = false }
         while let decision = gates?.nextDecision() {
-            try settle(decision.row.decided(decision.original), of: decision.row.label)
+            try settle(decision.row.row.compared(with: decision.original), of: decision.row.label)
         }
     }
 
@@ -118,7 +118,9 @@ extension JobRun {
         statistics.failedResults += 1
         endsEarly = endsEarly || failsForCertain
         if error.code == .earlierError { statistics.passedOn += 1 }
-        try put(GenerationResult(error, label, job: job, text: text), label)
+        let failure = GenerationResult.Failure(
+            error, file: job.input.count > 1 ? label.file : nil, line: label.lineNumber, text: text)
+        try put(.failure(failure, kept: label.kept), label)
     }
 
     /// Whether the job's own limit is passed, whatever the other lines come to. (A job that sets none is done to its

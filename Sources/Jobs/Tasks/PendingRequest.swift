@@ -62,6 +62,17 @@ struct EndedRequest {
     }
 }
 
+extension GenerationResult.Timing {
+    /// A completion computed for an equal request has no times but the wait.
+    /// - Parameter tokens: the tokens that this run made; nil for those sampled.
+    init(_ ended: EndedRequest, _ label: RequestLabel, tokens: Int? = nil) {
+        var clock = ended.clock ?? RequestClock()
+        clock.ready = label.readyAt
+        if let tokens { clock.tokens = tokens }
+        self.init(clock)
+    }
+}
+
 /// Work from the feeder for the job.
 package enum PendingRequest: Sendable {
     case request(OwnedRequest)

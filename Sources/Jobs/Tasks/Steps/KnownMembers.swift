@@ -11,18 +11,9 @@ struct KnownMembers: Sendable {
     var others = Others.likely
     var isList = false
 
-    /// A member that probably or certainly doesn't exist.
-    struct Fault {
-        /// The value without the member, as a template names it.
-        var owner: String
-        var name: String
-        var isCertain: Bool
-        /// A likely correction.
-        var hint: String
-    }
-
+    /// Returns a sentence about a member that probably or certainly doesn't exist, with a likely correction.
     /// - Parameter path: names down to a member, from one of the value itself.
-    func fault(in path: [String]) -> Fault? {
+    func fault(in path: [String]) -> (text: String, isCertain: Bool)? {
         var members = self
         for (place, name) in path.enumerated().dropFirst() {
             if let next = members.named.first(where: { $0.name == name }) {
@@ -33,9 +24,11 @@ struct KnownMembers: Sendable {
             let names = members.named.map(\.name)
             let near = NearMiss.hint(for: name, among: names)
             let all = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? " and others" : "")
-            return Fault(
-                owner: path[..<place].joined(separator: "."), name: name,
-                isCertain: members.others == .impossible, hint: near.isEmpty ? " It has \(all)." : near)
+            let isCertain = members.others == .impossible
+            return (
+                "\(path[..<place].joined(separator: ".")) \(isCertain ? "has" : "probably has") no member \(name)."
+                    + (near.isEmpty ? " It has \(all)." : near), isCertain
+            )
         }
         return nil
     }

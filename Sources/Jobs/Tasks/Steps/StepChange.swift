@@ -21,7 +21,7 @@ struct StepChange: Sendable {
         else { return nil }
         names = job.steps.map(\.name)
         let start = zip(earlier, job.steps).prefix { $0.text.utf8.elementsEqual($1.text.utf8) }.count
-        rows = (ToldStep.rows(of: earlier[start...]), RowBranch.rows(of: job.steps[start...]))
+        rows = (ToldStep.rows(of: earlier[start...]), JobStep.rows(of: job.steps[start...]))
         var kept = Set(names[..<start])
         // From here on, rows are the same branches of the same tree, or none is kept.
         for (number, step) in plan.steps.enumerated().dropFirst(max(1, start)) where rows.earlier == rows.now
@@ -29,10 +29,10 @@ struct StepChange: Sendable {
             let text = job.steps[number].text
             // The first step may use the line's own prompt.
             guard let place = earlier.firstIndex(where: { $0.text.utf8.elementsEqual(text.utf8) }), place > 0,
-                ToldStep.rows(of: earlier[(place + 1)...]) == step.fork.below
+                ToldStep.rows(of: earlier[(place + 1)...]) == step.below
             else { continue }
             var used = step.names
-            let list = plan.steps[...number].last { $0.fork.items != nil }?.name
+            let list = plan.steps[...number].last { $0.items != nil }?.name
             if used.contains(JobStep.item) {
                 guard earlier[...place].last(where: \.hasItems)?.name == list else { continue }
                 if let list { used.insert(list) }

@@ -5,7 +5,7 @@ import PhiText
 extension StepPlan.Step {
     /// Its templates and conditions under their keys.
     var templates: [(key: String, template: TextTemplate)] {
-        [("each", fork.items), ("where", condition), ("accept", accept), ("distinct", compared?.text)]
+        [("each", items), ("where", condition), ("accept", accept), ("distinct", compared?.text)]
             .compactMap { key, template in template.map { (key, $0) } }
             + preparer.templates
     }
@@ -30,11 +30,7 @@ extension StepPlan {
             where part.steps.contains(path[0]) {
                 guard let fault = known[path[0]]?.fault(in: path) else { continue }
                 let named = "steps: \(part.name): \(part.key) names \(path.joined(separator: "."))"
-                let what =
-                    fault.isCertain
-                    ? "\(fault.owner) has no member \(fault.name)"
-                    : "\(fault.owner) probably has no member \(fault.name)"
-                faults.append(("\(named), but \(what).\(fault.hint)", fault.isCertain))
+                faults.append(("\(named), but \(fault.text)", fault.isCertain))
             }
         }
         return faults
@@ -57,26 +53,16 @@ extension StepPlan {
         return warnings
     }
 
-    /// A template or a condition of a step, and the steps that it sees.
-    private struct NamePart {
-        var name: String
-        var key: String
-        var template: TextTemplate
-        var steps: Set<String>
-    }
-
-    private var parts: [NamePart] {
-        var parts: [NamePart] = []
+    /// The templates and conditions of the steps, and the steps that each sees.
+    private var parts: [(name: String, key: String, template: TextTemplate, steps: Set<String>)] {
+        var parts: [(name: String, key: String, template: TextTemplate, steps: Set<String>)] = []
         var before: Set<String> = []
         for step in steps {
-            if step.fork.items != nil { before.insert(JobStep.item) }
+            if step.items != nil { before.insert(JobStep.item) }
             for (key, template) in step.templates {
                 // A later try sees the result of the one before.
                 let seesOwn = ["accept", "distinct"].contains(key) || step.tries > 1 && key != "where"
-                parts.append(
-                    NamePart(
-                        name: step.name, key: key, template: template,
-                        steps: seesOwn ? before.union([step.name]) : before))
+                parts.append((step.name, key, template, seesOwn ? before.union([step.name]) : before))
             }
             before.insert(step.name)
         }

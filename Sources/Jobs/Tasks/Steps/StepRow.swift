@@ -5,13 +5,12 @@ import PhiText
 /// A row between two steps, or in one.
 struct StepRow: Sendable {
     let plan: StepPlan
-    let record: PromptRecord
+    /// The line's; among its fields are results for later templates.
+    private var record: PromptRecord
     let maker: RequestMaker
     private(set) var label: RequestLabel
 
     private var done: [StepsResult.Step] = []
-    /// The line's, and results for later templates.
-    private var fields: JSONValue
     private var timing: GenerationResult.Timing?
     /// Whether something was computed for it.
     private var isOwn = false
@@ -25,7 +24,6 @@ struct StepRow: Sendable {
 
     init(plan: StepPlan, record: PromptRecord, maker: RequestMaker, label: RequestLabel) {
         (self.plan, self.record, self.maker, self.label) = (plan, record, maker, label)
-        fields = record.fields
     }
 
     var step: StepPlan.Step { plan.steps[place] }
@@ -34,7 +32,7 @@ struct StepRow: Sendable {
     var stepLabel: RequestLabel {
         var label = label
         label.step = vain == 0 ? step.name : "\(step.name) \(vain)"
-        label.branch = step.fork.branch(of: label.sample)
+        label.branch = label.sample / step.below
         label.readyAt = .now
         return label
     }
@@ -74,7 +72,7 @@ struct StepRow: Sendable {
     /// Continues after a step with an accepted result.
     private mutating func passed() throws -> RequestOutcome {
         guard let (text, gate) = step.compared else { return try goOn() }
-        return .held(HeldRow(row: self, gate: gate, text: try text.fill(from: fields)))
+        return .held(HeldRow(row: self, gate: gate, text: try text.fill(from: record.fields)))
     }
 
     private mutating func goOn() throws -> RequestOutcome {
@@ -90,8 +88,7 @@ struct StepRow: Sendable {
                 label.kept.append(try carried.prompt(step.preparer.prompt(for: asked)))
             }
             guard let made = earlier.first(where: { $0.name == step.name }) else {
-                let works = try works(saved)
-                return .more(works)
+                return .more(try works(saved))
             }
             note(made.result)
             done.append(made)
@@ -103,14 +100,14 @@ struct StepRow: Sendable {
 
     /// Whether the step in flight has an item for the row, if it makes rows of a list.
     private mutating func takeItem() throws -> Bool {
-        guard step.fork.items != nil else { return true }
-        guard let item = try step.fork.item(of: label.sample, in: fields) else { return false }
+        guard step.items != nil else { return true }
+        guard let item = try step.item(of: label.sample, in: record.fields) else { return false }
         set(JobStep.item, item)
         return true
     }
 
     private func end(dropped: String?, original: String? = nil) -> RequestOutcome {
-        let item = plan.made.contains(JobStep.item) ? fields[JobStep.item] : nil
+        let item = plan.made.contains(JobStep.item) ? record.fields[JobStep.item] : nil
         return .made(
             StepsResult(
                 done, dropped: dropped, original: original, item: item.map { JSONWriter.text(of: $0) }),
@@ -119,7 +116,7 @@ struct StepRow: Sendable {
 
     private func holds(_ condition: TextTemplate?) throws(LineError) -> Bool {
         guard let condition else { return true }
-        return try !condition.fill(from: fields).isEmpty
+        return try !condition.fill(from: record.fields).isEmpty
     }
 
     private mutating func works(_ saved: InFlightRecord? = nil) throws -> [PendingRequest] {
@@ -130,7 +127,6 @@ struct StepRow: Sendable {
     /// The prompt record of the step in flight.
     private var asked: PromptRecord {
         var asked = record
-        asked.fields = fields
         // A later step has its own prompt.
         if place > 0 { asked.content = .fields }
         return asked
@@ -139,9 +135,9 @@ struct StepRow: Sendable {
     // MARK: Values for templates
 
     private mutating func set(_ name: String, _ value: JSONValue) {
-        guard case .object(var members) = fields else { return }
+        guard case .object(var members) = record.fields else { return }
         members[name] = value
-        fields = .object(members)
+        record.fields = .object(members)
     }
 
     private mutating func note(_ result: any TaskResult) { set(step.name, Self.value(of: result)) }
@@ -233,7 +229,7 @@ private struct StepPart: RequestOwner {
     }
     var sharesPrompt: Bool { owner.sharesPrompt }
     var isCertain: Bool { false }
-    var isCommon: Bool { row.step.fork.below > 1 }
+    var isCommon: Bool { row.step.below > 1 }
 
     func outcome(of ended: EndedRequest) -> RequestOutcome {
         goOn(owner.outcome(of: ended))

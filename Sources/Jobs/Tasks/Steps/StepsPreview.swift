@@ -36,7 +36,7 @@ package struct StepsPreview {
         var prompts: [(step: String, prompt: Result<[Int32], LineError>)] = []
         for (earlier, step) in zip(plan.steps, plan.steps.dropFirst()) {
             members[earlier.name] = earlier.members.placeholder([earlier.name], read: read)
-            if step.fork.items != nil { members[JobStep.item] = .string("<\(JobStep.item)>") }
+            if step.items != nil { members[JobStep.item] = .string("<\(JobStep.item)>") }
             var asked = line
             (asked.fields, asked.content) = (.object(members), .fields)
             do {

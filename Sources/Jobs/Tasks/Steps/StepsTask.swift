@@ -65,17 +65,34 @@ final class StepPlan: Sendable {
         /// The text to compare with earlier rows', and the step's index among those that compare.
         let compared: (text: TextTemplate, gate: Int)?
         let tries: Int
-        let fork: RowBranch
+        /// Number of rows made of one. The steps before are theirs in common: equal requests with the same random
+        /// streams, computed once.
+        let samples: Int
+        /// Number of rows made of each of these by later steps.
+        let below: Int
+        /// Makes a list with an item for each row; nil if rows differ only in their random streams.
+        let items: TextTemplate?
 
         /// Whether a line's rows may ask different things in it, or nothing, before any result.
-        var differs: Bool { fork.items != nil || condition != nil }
+        var differs: Bool { items != nil || condition != nil }
+
+        /// Returns the item of one of the line's rows; nil if the list is shorter, or there is none.
+        /// - Throws: `LineError` if it is no list.
+        func item(of row: Int, in fields: JSONValue) throws(LineError) -> JSONValue? {
+            guard let text = try items?.fill(from: fields) else { return nil }
+            guard case .array(let list)? = try? JSONValue(parsing: Array(text.utf8), limits: .line) else {
+                throw LineError(.templateError, "each must be a list, but is \(text.prefix(64)).")
+            }
+            let place = row / below % samples
+            return place < list.count ? list[place] : Optional.none
+        }
 
         /// Returns the prompt record of a line's first row in the first step; nil if there is none.
         func asked(first record: PromptRecord) throws(LineError) -> PromptRecord? {
             guard case .object(var members) = record.fields else { return record }
             var record = record
-            if fork.items != nil {
-                guard let item = try fork.item(of: 0, in: record.fields) else { return nil }
+            if items != nil {
+                guard let item = try item(of: 0, in: record.fields) else { return nil }
                 members[JobStep.item] = item
                 record.fields = .object(members)
             }
@@ -112,13 +129,15 @@ final class StepPlan: Sendable {
                         try TextTemplate("distinct (\(step.name))", "{{ \(distinct.text) }}"), gates - 1
                     )
                 },
-                tries: step.tries, fork: try RowBranch(of: step, before: job.steps[(number + 1)...]))
+                tries: step.tries, samples: step.samples,
+                below: JobStep.rows(of: job.steps[(number + 1)...]),
+                items: try step.each.map { try TextTemplate("each (\(step.name))", "{{ \($0) | tojson }}") })
         }
         used = steps.reduce(into: []) { used, step in
             used.formUnion(step.preparer.fields)
             for (_, template) in step.templates { used.formUnion(template.variables) }
         }
-        made = Set(steps.map(\.name)).union(steps.contains { $0.fork.items != nil } ? [JobStep.item] : [])
+        made = Set(steps.map(\.name)).union(steps.contains { $0.items != nil } ? [JobStep.item] : [])
         fields = used.subtracting(made)
         let last = job.parts.lastIndex { $0.task == .generate && $0.choices == nil }
         carried = job.results.carried.flatMap { prompt in last.map { (prompt, $0) } }
@@ -149,39 +168,7 @@ extension LineError {
     func inStep(_ name: String) -> LineError { LineError(code, "\(name): \(message)") }
 }
 
-/// A split of a row into several. The steps before it are theirs in common: equal requests with the same random
-/// streams, computed once.
-struct RowBranch: Sendable {
-    /// Number of rows made of one.
-    let count: Int
-    /// Number of rows made of each of these by later steps.
-    let below: Int
-    /// Makes a list with an item for each row; nil if rows differ only in their random streams.
-    let items: TextTemplate?
-
-    /// - Throws: `UserError` if the list is malformed.
-    init(of step: JobStep, before later: ArraySlice<JobStep>) throws {
-        count = step.samples
-        below = Self.rows(of: later)
-        items = try step.each.map { try TextTemplate("each (\(step.name))", "{{ \($0) | tojson }}") }
-    }
-
+extension JobStep {
     /// Number of rows made of one by these steps.
-    static func rows(of steps: ArraySlice<JobStep>) -> Int { steps.reduce(1) { $0 * $1.samples } }
-
-    /// The index, from 0, of a row among the line's rows up to this step. Rows of one line are consecutive, so that it
-    /// also applies to positions among all rows.
-    func branch(of row: Int) -> Int { row / below }
-
-    /// Returns the item of one of the line's rows; nil if the list is shorter, or there is none.
-    /// - Throws: `LineError` if it is no list.
-    func item(of row: Int, in fields: JSONValue) throws(LineError) -> JSONValue? {
-        guard let text = try items?.fill(from: fields) else { return nil }
-        guard case .array(let list)? = try? JSONValue(parsing: Array(text.utf8), limits: .line) else {
-            throw LineError(.templateError, "each must be a list, but is \(text.prefix(64)).")
-        }
-        let place = branch(of: row) % count
-        guard place < list.count else { return Optional.none }
-        return list[place]
-    }
+    static func rows(of steps: some Sequence<JobStep>) -> Int { steps.reduce(1) { $0 * $1.samples } }
 }

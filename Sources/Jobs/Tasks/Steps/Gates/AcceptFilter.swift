@@ -36,20 +36,14 @@ struct AcceptFilter {
         }
     }
 
-    struct Decision {
-        var row: HeldRow
-        /// The id of the row that it resembles; nil if it passes.
-        var original: String?
-    }
-
     /// Number of rows that may begin after the first undecided one, which bounds those that wait.
     private static let window = 4096
 
     private var gates: [Gate]
     /// Nil if all rows of a line are wanted.
     private(set) var quota: RowQuota?
-    /// Decisions to act on.
-    private var decisions: Deque<Decision> = []
+    /// Decisions to act on, each with the id of the row that it resembles; nil if it passes.
+    private var decisions: Deque<(row: HeldRow, original: String?)> = []
     /// Ended rows: whether they are accepted, and their outcome in this run.
     private var ends = InOrder<(isAccepted: Bool, tally: RowOutcome?)>()
     /// Outcomes of this run's rows, as far as all before them have ended, up to the end.
@@ -68,7 +62,7 @@ struct AcceptFilter {
     init?(_ job: JobSettings) {
         gates = job.steps.enumerated().compactMap { number, step in
             step.distinct.map {
-                Gate(kept: AcceptedTexts($0), below: RowBranch.rows(of: job.steps[(number + 1)...]))
+                Gate(kept: AcceptedTexts($0), below: JobStep.rows(of: job.steps[(number + 1)...]))
             }
         }
         (wanted, samples) = (job.selection.ownWanted, job.sampleCount)
@@ -119,7 +113,7 @@ struct AcceptFilter {
         decide()
     }
 
-    mutating func nextDecision() -> Decision? { decisions.popFirst() }
+    mutating func nextDecision() -> (row: HeldRow, original: String?)? { decisions.popFirst() }
 
     /// Notes a row that ended before this run.
     mutating func take(_ row: PastRow) {
@@ -136,7 +130,7 @@ struct AcceptFilter {
                 case .row(let row):
                     heldCount -= 1
                     let original = gates[number].original(of: row.text, row.id, row.position)
-                    decisions.append(Decision(row: row, original: original))
+                    decisions.append((row, original))
                 case .decided(let row, let text):
                     if let original = text.original {
                         gates[number].last = (row.position / gates[number].below, original)
@@ -175,14 +169,10 @@ package struct HeldRow: Sendable {
     var position: Int { label.position }
     var id: String { label.key.id }
 
-    /// Returns the row's outcome.
-    /// - Parameter original: the id of the row that it resembles; nil if it passes.
-    func decided(_ original: String?) -> RequestOutcome { row.compared(with: original) }
-
     /// Decides as an earlier result does.
     func decided(as result: (any TaskResult)?) -> RequestOutcome {
         let known = result as? StepsResult
-        return decided(known?.dropped == row.step.name ? known?.original : nil)
+        return row.compared(with: known?.dropped == row.step.name ? known?.original : nil)
     }
 
     /// Its record while it waits.
@@ -237,36 +227,27 @@ struct InOrder<Element> {
 
 /// Finds texts similar to those that passed a step, without storing them.
 struct AcceptedTexts {
-    private enum Texts {
-        /// Their digests, and the number of each one's row.
-        case equal([[UInt8]: Int])
-        case similar(SimilarTexts)
-    }
-
-    private var texts: Texts
+    /// Digests of texts, and the number of each one's row, if equal ones are looked for.
+    private var equal: [[UInt8]: Int] = [:]
+    private var similar: SimilarTexts?
     private var ids: [String] = []
 
     init(_ distinctness: Distinctness) {
-        texts = distinctness.similarity.map { .similar(SimilarTexts(similarity: $0)) } ?? .equal([:])
+        similar = distinctness.similarity.map { SimilarTexts(similarity: $0) }
     }
 
     /// Adds a text, unless a similar one is there.
     /// - Parameter isKept: whether it passed in an earlier run, and stays.
     /// - Returns: the id of the first row with a similar text; nil if it is added.
     mutating func take(_ text: String, of id: String, isKept: Bool = false) -> String? {
-        switch texts {
-        case .equal(var known):
-            texts = .equal([:])
-            defer { texts = .equal(known) }
+        if similar == nil {
             let digest = SHA.sha256(of: text.utf8)
-            if let number = known[digest] { return ids[number] }
-            known[digest] = ids.count
-        case .similar(var known):
+            if let number = equal[digest] { return ids[number] }
+            equal[digest] = ids.count
+        } else {
             let signature = MinHash(text)
-            if !isKept, let number = known.first(like: signature) { return ids[number] }
-            texts = .equal([:])
-            known.add(signature)
-            texts = .similar(known)
+            if !isKept, let number = similar?.first(like: signature) { return ids[number] }
+            similar?.add(signature)
         }
         ids.append(id)
         return nil
