@@ -40,7 +40,7 @@ struct FirstLine {
 
     /// - Throws: `UserError` of kind `badJob` if no line of this form can be a prompt.
     func check() throws {
-        if let problem = job.task.problem(self) { throw UserError(.badJob, at: place, problem) }
+        if let problem = job.task.type.problem(with: self) { throw UserError(.badJob, at: place, problem) }
         let format = job.outputFormat
         if job.keep == .all,
             format.table != nil,

@@ -5,7 +5,7 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     /// Generates an answer to each line's prompt, or chooses one of some answers.
     public static let generate = JobTask("generate", GenerateTask.self)
     /// Scores the likelihood of each line's given answer.
-    public static let score = JobTask("score", ScoreTask.self, problem: ScoreTask.problem)
+    public static let score = JobTask("score", ScoreTask.self)
 
     /// A row of several results, in a job with steps. No job file names it.
     public static let steps = JobTask("steps", StepsTask.self)
@@ -16,17 +16,11 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     public let rawValue: String
     /// Prepares its lines.
     let type: any LineTask.Type
-    /// An error in the first line of a job's input that makes all such lines fail; nil if there is none, or it is in
-    /// the prompt.
-    let problem: @Sendable (FirstLine) -> String?
     /// The members that its results may have, besides those of all results.
     let resultNames: Set<String>
 
-    init(
-        _ name: String, _ type: any LineTask.Type,
-        problem: @escaping @Sendable (FirstLine) -> String? = { _ in nil }
-    ) {
-        (rawValue, self.type, self.problem) = (name, type, problem)
+    init(_ name: String, _ type: any LineTask.Type) {
+        (rawValue, self.type) = (name, type)
         resultNames = type.made.names
     }
 

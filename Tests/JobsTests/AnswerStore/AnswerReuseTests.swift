@@ -97,22 +97,17 @@ import Testing
     @Test func steps() throws {
         let path = try folder.write(
             (0..<40).map { "{\"id\":\"\($0)\",\"topic\":\"thing \($0)\"}\n" }.joined(), to: "in.jsonl")
-        func step(_ name: String, _ change: (inout JobStep) -> Void) -> JobStep {
-            var step = JobStep(name)
-            change(&step)
-            return step
-        }
         var job = JobSettings.test(input: [path])
         (job.temperature, job.maxTokens, job.seed) = (0.9, 24, 7)
         job.steps = [
-            step("question") { $0.settings.prompt = "Ask about {{ topic }}." },
-            step("judge") { step in
+            .named("question") { $0.settings.prompt = "Ask about {{ topic }}." },
+            .named("judge") { step in
                 step.settings.prompt = "{{ question.text }}"
                 step.settings.choices = ["yes", "no"]
                 step.accept = "judge.text == 'yes'"
                 step.tries = 2
             },
-            step("likely") { step in
+            .named("likely") { step in
                 step.settings.task = .score
                 step.settings.prompt = "{{ judge.text }}"
                 step.settings.completion = "{{ question.text }}."
@@ -184,18 +179,8 @@ import Testing
             ("response_format", { $0.responseFormat = .jsonObject }),
             ("schema", { $0.schema = AnswerSchema(.schema(["type": "integer"])) }),
             ("regex", { $0.regex = "[a-z ]+" }), ("grammar", { $0.grammar = "root ::= [a-z]+" }),
-            (
-                "json_mode",
-                { $0.forms["json_mode"] = .schema(["type": "array"]) }
-            ),
-            (
-                "tools",
-                {
-                    $0.forms["tools"] = ToolsRule(ToolJobTests.tools).map {
-                        $0.form
-                    }
-                }
-            ),
+            ("json_mode", { $0.forms["json_mode"] = .schema(["type": "array"]) }),
+            ("tools", { $0.forms["tools"] = ToolsRule(ToolJobTests.tools)?.form }),
         ]
         #expect(forms.map(\.name) == AnswerKey.names)
         return rows

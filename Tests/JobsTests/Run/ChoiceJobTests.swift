@@ -19,12 +19,10 @@ import Testing
         }
     }
 
-    private static func ids(_ text: String) -> [Int32] { text.utf8.map { Int32($0) } }
-
     /// Each choice by itself, and the end after it.
     private func logprob(_ prompt: String, _ choice: String) -> Double {
         let model = ScriptedModel()
-        let all = Self.ids(prompt + choice) + [0]
+        let all = ScriptedModel.ids(prompt + choice) + [0]
         return (prompt.utf8.count..<all.count).reduce(0) {
             $0 + Double(model.logprob(of: all[$1], after: all[..<$1]))
         }
@@ -37,7 +35,6 @@ import Testing
         return zip(choices, weights).map { .init(text: $0, value: $1 / sum) }
     }
 
-    private static func chat(_ prompt: String) -> String { "<user>\(prompt)<assistant>" }
     private static let choices = ["positive", "negative", "positive and so on", "posh", "neutral"]
 
     @Test func resultsDependOnNothingButTheLine() throws {
@@ -50,15 +47,15 @@ import Testing
             let choices = number % 3 == 0 ? ["a", "b\(number)", "ab"] : Self.choices
             let json = choices.map { "\"\($0)\"" }.joined(separator: ",")
             lines.append("{\"prompt\":\"\(prompt)\",\"of\":[\(json)],\"seed\":5}\n")
-            let all = probabilities(Self.chat(prompt), choices)
+            let all = probabilities(ScriptedModel.chat(prompt), choices)
             let best = all.reduce(all[0]) { $1.value > $0.value ? $1 : $0 }
             chosen.insert(best.text)
             wanted.append(
                 GenerationResult(
                     GeneratedResult(
                         text: best.text, finishReason: .stop, probabilities: all,
-                        promptTokens: Self.chat(prompt).utf8.count,
-                        completionTokens: best.text.utf8.count, seed: 5, tokens: Self.ids(best.text),
+                        promptTokens: ScriptedModel.chat(prompt).utf8.count,
+                        completionTokens: best.text.utf8.count, seed: 5, tokens: ScriptedModel.ids(best.text),
                         provenance: ["script": "1"])))
         }
         #expect(chosen.count > 4, "the comparison must mean something")
@@ -81,7 +78,7 @@ import Testing
         let (outcome, _) = try ScriptedRun.run(job(path) { $0.choices = Self.choices }, model)
         #expect(outcome.statistics.done == 1)
         let nodes = Set(Self.choices.flatMap { text in text.indices.map { text[...$0] } })
-        #expect(model.rows == Self.chat("one").utf8.count + nodes.count)
+        #expect(model.rows == ScriptedModel.chat("one").utf8.count + nodes.count)
         #expect(outcome.statistics.completionTokens == nodes.count + 1)
     }
 
@@ -119,7 +116,7 @@ import Testing
             job(path) { ($0.choices, $0.samples, $0.temperature, $0.seed) = (Self.choices, 40, 10, 2) })
         let texts = try lines.enumerated().map { sample, line in
             let chosen = try #require(try ScriptedRun.result(line).made?.completion)
-            #expect(chosen.probabilities == probabilities(Self.chat("one"), Self.choices))
+            #expect(chosen.probabilities == probabilities(ScriptedModel.chat("one"), Self.choices))
             return chosen.text
         }
         #expect(texts.count == 40 && Set(texts).count > 2 && Set(texts).isSubset(of: Self.choices))

@@ -16,18 +16,14 @@ import Testing
         }
     }
 
-    private func ids(_ text: String) -> [Int32] { text.utf8.map { Int32($0) } }
-
     /// What a result must say of a completion.
     private func expected(_ prompt: String, _ completion: String) -> Score {
         let model = ScriptedModel()
-        let all = ids(prompt + completion)
+        let all = ScriptedModel.ids(prompt + completion)
         return .init(
             (prompt.utf8.count..<all.count).map { model.logprob(of: all[$0], after: all[..<$0]) },
-            tokens: ids(completion), provenance: ["script": "1"])
+            tokens: ScriptedModel.ids(completion), provenance: ["script": "1"])
     }
-
-    private static func chat(_ prompt: String) -> String { "<user>\(prompt)<assistant>" }
 
     @Test func resultsDependOnNothingButTheLine() throws {
         let folder = try TestFolder()
@@ -41,8 +37,8 @@ import Testing
             lines.append("{\"prompt\":\"\(prompt)\",\"completion\":\(json),\"text\":\"t\(number)\"}\n")
             wanted.append(
                 .init(
-                    texts.map { expected(Self.chat(prompt), $0) }, isList: count > 0,
-                    promptTokens: Self.chat(prompt).utf8.count))
+                    texts.map { expected(ScriptedModel.chat(prompt), $0) }, isList: count > 0,
+                    promptTokens: ScriptedModel.chat(prompt).utf8.count))
         }
         let path = try folder.write(lines.joined(), to: "in.jsonl")
         let keep = KeptFields.fields([.init("text")])

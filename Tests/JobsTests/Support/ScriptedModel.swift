@@ -16,6 +16,10 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     /// The first and second half of a character, each a token of its own.
     static let halves: [[UInt8]] = [[0xE6, 0x97], [0xA5]]
 
+    /// A prompt as its template writes it, and tokens of a text of bytes.
+    static func chat(_ prompt: String) -> String { "<user>\(prompt)<assistant>" }
+    static func ids(_ text: String) -> [Int32] { text.utf8.map { Int32($0) } }
+
     var limits: ModelLimits
     var hasTokenizer = true
     var reasonings: ReasoningText?

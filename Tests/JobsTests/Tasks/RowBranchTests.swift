@@ -144,25 +144,6 @@ import Testing
         }
     }
 
-    @Test func resultsAreReadAgain() throws {
-        let made = GeneratedResult(
-            text: "a", finishReason: .stop, promptTokens: 3, completionTokens: 2, seed: 0)
-        for steps in [
-            StepsResult([.init("question", made)], item: "[1.50]"),
-            StepsResult([.init("question", made)], dropped: "word"),
-            StepsResult([.init("question", made)], dropped: "question", original: "r1", item: "null"),
-            StepsResult([], dropped: "question"), StepsResult([]),
-        ] {
-            let timing = GenerationResult.Timing(queued: 0, prefill: 1, decode: 1, tokensPerSecond: 2)
-            let result = GenerationResult(
-                steps, timing: timing, kept: [.init(name: "item", json: "\"kept\"")])
-            let line = ResultRecord(
-                key: ResultKey(id: "r0", contentHash: 1), repetition: 0, run: "r", result: result
-            ).line
-            #expect(line.withUnsafeBytes { ResultRecord($0)?.result } == result)
-        }
-    }
-
     @Test(arguments: 0..<3) func theyAreTheSameWhereverARunIsStopped(seed: Int) throws {
         let path = try lines(folder)
         let steps = [Self.question, Self.words, Self.answer, Self.note]

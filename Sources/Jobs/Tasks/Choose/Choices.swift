@@ -196,43 +196,35 @@ private struct Choice: Sendable {
     func request(
         _ label: RequestLabel, after reasoning: (SamplingDecoding, Reasoning.Use)?
     ) -> OwnedRequest {
-        let owner = ChoicePart(
-            label: label, texts: texts, tree: tree, promptTokens: question.tokens.count,
-            seed: question.seed &+ label.redo, temperature: question.settings.temperature ?? 0,
-            keepsTokens: question.keepsTokens, reasoning: reasoning)
-        let asked = question.settings.content(of: .choose)
-        return question.encoder.maker.request(
-            prompt + (reasoning?.0.sampled ?? []), tree, asked: asked, for: owner)
+        question.encoder.maker.request(
+            prompt + (reasoning?.0.sampled ?? []), tree, asked: question.settings.content(of: .choose),
+            for: ChoicePart(label: label, choice: self, reasoning: reasoning))
     }
 }
 
 /// The request of a choice.
 private struct ChoicePart: RequestOwner {
     var label: RequestLabel
-    let texts: [String]
-    let tree: LabelTree
-    /// Number of tokens of the prompt alone.
-    let promptTokens: Int
-    let seed: Int
-    let temperature: Float
-    let keepsTokens: Bool
+    let choice: Choice
     let reasoning: (SamplingDecoding, Reasoning.Use)?
 
     /// The reasoning had it.
     var sharesPrompt: Bool { reasoning != nil }
 
     func outcome(of ended: EndedRequest) -> RequestOutcome {
+        let (question, texts, tree) = (choice.question, choice.texts, choice.tree)
+        let seed = question.seed &+ label.redo
         let weights = ChoiceWeights(
             tree, count: texts.count, answers: ended.decoding.of(LabelTreeScoring.self).answers)
         let chosen = weights.chosen(
-            temperature: temperature,
+            temperature: question.settings.temperature ?? 0,
             stream: RandomStream.key(seed: seed, id: label.streamID, sample: label.streamSample, attempt: 0))
         let tokens = tree.tokens(of: chosen)
         let reasoningTokens = reasoning?.0.sampled ?? []
         var answer = GeneratedResult(
-            text: texts[chosen], finishReason: .stop, promptTokens: promptTokens,
+            text: texts[chosen], finishReason: .stop, promptTokens: question.tokens.count,
             completionTokens: reasoningTokens.count + tokens.count, seed: seed,
-            tokens: keepsTokens ? reasoningTokens + tokens : nil,
+            tokens: question.keepsTokens ? reasoningTokens + tokens : nil,
             provenance: ended.provenance)
         // The text is one of the choices, even where reasoning is kept in it.
         if let (completion, use) = reasoning { answer.add(completion, as: use == .keep ? .separate : use) }

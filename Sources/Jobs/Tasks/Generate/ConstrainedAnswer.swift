@@ -38,10 +38,11 @@ extension GenerateTask {
         of record: PromptRecord, _ question: EncodedPrompt, after reasoning: Reasoning?
     ) throws(LineError) -> Answer? {
         let settings = question.settings
-        guard var form = jobFormat ?? record.form, form.isConstraint else {
-            try settings.refuseToolChoice()
-            return nil
+        let asked = (jobFormat ?? record.form).flatMap { $0.isConstraint ? $0 : nil }
+        if asked?.tools == nil, let choice = settings.toolChoice, choice != "none", choice != "auto" {
+            throw LineError(.badField, "`tool_choice` is \"\(choice.prefix(64))\", but there are no `tools`.")
         }
+        guard var form = asked else { return nil }
         try settings.check(form)
         if let tools = form.tools {
             do throws(SettingProblem) {
@@ -49,8 +50,6 @@ extension GenerateTask {
             } catch {
                 throw LineError(.badField, "`tool_choice` \(error.message)")
             }
-        } else {
-            try settings.refuseToolChoice()
         }
         let maker = question.encoder.maker
         return Answer(
@@ -76,12 +75,6 @@ extension OwnedRequest {
 }
 
 extension RequestSettings {
-    /// - Throws: `LineError` if `tool_choice` asks for tools, and there are none.
-    fileprivate func refuseToolChoice() throws(LineError) {
-        guard let toolChoice, toolChoice != "none", toolChoice != "auto" else { return }
-        throw LineError(.badField, "`tool_choice` is \"\(toolChoice.prefix(64))\", but there are no `tools`.")
-    }
-
     /// - Throws: `LineError` if a setting conflicts with a constraint.
     func check(_ form: AnswerFormat) throws(LineError) {
         if let other = formConflict(mayStop: form.isOfCalls) {

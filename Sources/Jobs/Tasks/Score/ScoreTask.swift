@@ -8,9 +8,7 @@ import PhiText
 struct ScoreTask: LineTask {
     typealias Made = ScoredResult
 
-    /// An error in the first line of a job's input that makes all such lines fail; nil if there is none, or it is in
-    /// the prompt.
-    @Sendable static func problem(with line: FirstLine) -> String? {
+    static func problem(with line: FirstLine) -> String? {
         if line.isRequest {
             return
                 "holds OpenAI's requests, which ask for answers. task: score takes lines with `prompt` and `completion`."
