@@ -26,10 +26,6 @@ final class PickedFile: Sendable, Equatable {
         }
         var bytes: [UInt8] = []
         var ends: [Int] = []
-        // Growth by doubling would need twice the memory; untouched memory costs nothing.
-        if let size = (try? FileSystem.real.infoIfPresent(path))?.size, size <= Self.limit {
-            bytes.reserveCapacity(size + size / 8)
-        }
         let format = Self.format(of: path, hasField: field != nil)
         let field = format == .text ? "prompt" : field
         do {

@@ -24,10 +24,11 @@ struct ReportCommand: ParsableCommand {
             EXIT CODES: 0 if the page is there, else 64 to 74 as run would end
             """)
 
-    @Argument(
-        help: ArgumentHelp("The results and their job.", valueName: "results"),
-        completion: .file())
-    var files: [String] = []
+    @Argument(help: "The results, or a job file.", completion: .file())
+    var results: String
+
+    @Argument(help: ArgumentHelp("The results' job.", valueName: "job file"), completion: .file())
+    var job: String?
 
     @Option(
         name: .shortAndLong,
@@ -71,28 +72,23 @@ struct ReportCommand: ParsableCommand {
 
     /// Results and job of the arguments. A job needs no model here.
     private func subject() throws -> (results: String, job: JobSettings?) {
-        guard let first = files.first, files.count <= 2 else {
-            let what: Message =
-                files.isEmpty ? "no results are given" : "\(files[2]) is one argument too many"
-            throw UserError(.usage, "\(what). Right is: phibatch report RESULTS [JOB] [--output FILE].")
-        }
-        func job(_ file: String, _ output: [String]) throws -> JobSettings {
+        func load(_ file: String, _ output: [String]) throws -> JobSettings {
             let options = [("input", input), ("output", output)].compactMap { name, texts in
                 texts.isEmpty ? nil : JobKey.named(name).map { JobOption($0, texts) }
             }
             return try JobSettings.load(file: file, options: options, bring: ModelFetch.here.bring)
         }
         // The results may be elsewhere than the job says.
-        if files.count == 2 { return (first, try job(files[1], [first])) }
-        if [".yaml", ".yml"].contains(where: first.hasSuffix), try !JobStatus.isOutput(first) {
-            let job = try job(first, [])
+        if let job { return (results, try load(job, [results])) }
+        if [".yaml", ".yml"].contains(where: results.hasSuffix), try !JobStatus.isOutput(results) {
+            let job = try load(results, [])
             guard job.output != "-" else {
-                throw UserError(.usage, at: first, "a job with output - leaves no results; name the file.")
+                throw UserError(.usage, at: results, "a job with output - leaves no results; name the file.")
             }
             return (job.output, job)
         }
         var inputs = JobSettings()
         inputs.input = input
-        return (first, input.isEmpty ? nil : inputs)
+        return (results, input.isEmpty ? nil : inputs)
     }
 }
