@@ -322,35 +322,21 @@ function conditionOf(words) {
 /* Words, all of which must occur; words in quotes go together. */
 const termsOf = (query) => [...query.toLowerCase().matchAll(/"([^"]+)"?|[^\s"]+/g)].map((match) => match[1] || match[0]);
 
-/* The rows that have all terms, in order; null if a later search has begun meanwhile. */
-let [latestSearch, open] = [0, 0];
-function fold({ start, json, folded }) {
-  if (folded.length) return;
-  for (const [prompt, answer, error, , , facts] of JSON.parse(json)) {
-    folded.push([rows[start + folded.length][ID], prompt, answer, error, ...facts.map((fact) => fact[1])].join("\n").toLowerCase());
-  }
-}
-async function search(terms) {
-  const own = ++latestSearch;
+/* The rows that have all terms, in order. Texts are opened for the first search. */
+let open = 0;
+function search(terms) {
   const found = [];
-  let since = performance.now();
-  for (const piece of pieces) {
-    fold(piece);
-    const { start, folded } = piece;
+  for (const { start, json, folded } of pieces) {
+    if (!folded.length) for (const [prompt, answer, error, , , facts] of JSON.parse(json)) {
+      folded.push([rows[start + folded.length][ID], prompt, answer, error, ...facts.map((fact) => fact[1])].join("\n").toLowerCase());
+    }
     folded.forEach((words, i) => { if (terms.every((term) => words.includes(term))) found.push(start + i); });
-    if (performance.now() - since < 30) continue;
-    byID("count").textContent = `Searching: ${count(found.length)} found in ${count(start)} of ${count(rows.length)}`;
-    await new Promise((done) => setTimeout(done));
-    if (own !== latestSearch) return null;
-    since = performance.now();
   }
   return found;
 }
 
-async function update() {
-  let list = view.terms.length ? await search(view.terms) : [...rows.keys()];
-  if (list === null) return;
-  if (!view.terms.length) latestSearch += 1;
+function update() {
+  let list = view.terms.length ? search(view.terms) : [...rows.keys()];
   if (view.filter) list = list.filter((row) => (view.filter === "failed" ? statusOf(row).error : rows[row][STATUS] === +view.filter));
   if (view.condition) list = list.filter((row) => view.condition(rows[row][VALUES + view.field]));
   const column = columns.find(({ name }) => name === view.sort);
