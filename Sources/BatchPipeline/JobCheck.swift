@@ -70,7 +70,7 @@ package struct JobCheck {
         let maker = RequestMaker(model.text, model.limits, grammars)
         answers = try job.opening.compiledAnswer(grammars)
         var preview = try StepsPreview(job)
-        steps = preview?.names ?? []
+        steps = job.steps.map(\.name)
         var input = JobLines(job, keys, reader: job.inputReader(), findsRepeats: true)
         var shownLines = 0
         while let line = try input.next() {

@@ -15,17 +15,13 @@ package final class ResultReport {
     /// - Parameters:
     ///   - job: the job whose input has the prompts; nil for a table without them.
     ///   - rowLimit: the most rows of the table.
-    ///   - progress: called now and then with the number of results read.
     /// - Throws: `UserError` if results or input can't be read.
-    package init(
-        _ source: ReportSource, job: JobSettings?, rowLimit: Int, progress: (Int) -> Void = { _ in }
-    ) throws {
+    package init(_ source: ReportSource, job: JobSettings?, rowLimit: Int) throws {
         self.source = source
         var statistics = ReportStatistics(steps: job?.steps.map(\.name) ?? [])
         var keys: [ResultKey] = []
         try source.visit { result in
             statistics.add(result)
-            if statistics.results & 0xfff == 0 { progress(statistics.results) }
             if keys.count < rowLimit { keys.append(result.key) }
             return true
         }

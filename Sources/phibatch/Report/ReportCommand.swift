@@ -51,9 +51,7 @@ struct ReportCommand: ParsableCommand {
         guard rows >= 0 else { throw UserError(.usage, "--rows must be at least 0, but is \(rows).") }
         let (results, job) = try subject()
         let console = Console(isQuiet: quiet)
-        let report = try ResultReport(ReportSource(results), job: job, rowLimit: rows) {
-            console.progress("\($0) results read")
-        }
+        let report = try ResultReport(ReportSource(results), job: job, rowLimit: rows)
         let path = output ?? results + ".html"
         let model = job.map { job in
             (Files.kind(of: job.model) == .folder ? nil : job.modelName) ?? Paths.name(of: job.model)

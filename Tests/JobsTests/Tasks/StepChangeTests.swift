@@ -132,8 +132,6 @@ import Testing
         }
     }
 
-    func without(_ name: String) -> [JobStep] { Self.steps.filter { $0.name != name } }
-
     func steps(_ name: String, _ change: (inout JobStep) -> Void) -> [JobStep] {
         Self.steps.map { step in
             var step = step
@@ -164,7 +162,7 @@ import Testing
         case "accept": steps("judge") { $0.accept = "judge.text != 'yes' or n % 3 == 0" }
         case "where": steps("note") { $0.condition = "(title.text | length) % 3 == 0" }
         case "distinct": steps("question") { $0.distinct = nil }
-        case "without note": without("note")
+        case "without note": Self.steps.filter { $0.name != "note" }
         case "another":
             Array(Self.steps[..<3]) + [Self.step("more", "{{ n }} {{ title.text }}")] + Self.steps[3...]
         case "order": [0, 3, 1, 2, 5, 4].map { Self.steps[$0] }

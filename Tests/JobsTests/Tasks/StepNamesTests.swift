@@ -98,7 +98,6 @@ import Testing
             """)
         let model = ScriptedModel()
         let preview = try #require(try StepsPreview(job))
-        #expect(preview.names == ["question", "data", "judge", "fix", "last", "end"])
         let prompts = preview.laterPrompts(
             of: try PromptRecord.parse(Array("{\"notice\":\"N\"}".utf8)),
             by: RequestMaker(model, model.limits, AnswerGrammars(text: model, limits: model.limits)))

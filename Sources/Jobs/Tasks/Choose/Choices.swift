@@ -49,9 +49,7 @@ struct Choices: Sendable {
     ) throws -> PreparedLine {
         let question = try EncodedPrompt(record, job, builder, maker)
         if !job.choosesAlways, let form = record.form, form.isConstraint {
-            try question.settings.check(form)
-            throw LineError(
-                .badField, "`choices` and a constraint exclude each other; keep one.")
+            throw LineError(.badField, "`choices` and a constraint exclude each other; keep one.")
         }
         try refuseSettings(of: question)
         if let reasoning = try Reasoning(question) {

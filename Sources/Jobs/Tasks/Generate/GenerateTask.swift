@@ -181,16 +181,11 @@ struct GenerationPart: RequestOwner {
             (request.kind, request.saved) = (kind, nil)
             return .again(OwnedRequest(request: request, owner: owner))
         }
-        let text: String
-        if !draws {
-            text =
-                "The answer breaks its constraint: \(problem). "
-                + "At temperature 0 a retry would be the same."
-        } else if label.attempt == 0 {
-            text = "The answer breaks its constraint: \(problem)."
-        } else {
-            text = "None of \(label.attempt + 1) answers meets the constraint; the last one: \(problem)."
-        }
+        let text =
+            label.attempt > 0
+            ? "None of \(label.attempt + 1) answers meets the constraint; the last one: \(problem)."
+            : "The answer breaks its constraint: \(problem)."
+                + (draws ? "" : " At temperature 0 a retry would be the same.")
         return .failed(LineError(.invalidAnswer, text), text: answer)
     }
 }

@@ -13,8 +13,6 @@ package struct StepsPreview {
         plan = try StepPlan(job)
     }
 
-    package var names: [String] { plan.steps.map(\.name) }
-
     package mutating func note(_ line: PromptRecord) {
         guard case .object(let members) = line.fields else { return }
         for member in members { fields.insert(member.name) }
@@ -33,19 +31,13 @@ package struct StepsPreview {
         guard case .object(var members) = line.fields else { return [] }
         let read = plan.steps.flatMap { $0.templates.flatMap(\.template.members) }
             .sorted { $0.lexicographicallyPrecedes($1) }
-        var prompts: [(step: String, prompt: Result<[Int32], LineError>)] = []
-        for (earlier, step) in zip(plan.steps, plan.steps.dropFirst()) {
+        return zip(plan.steps, plan.steps.dropFirst()).map { earlier, step in
             members[earlier.name] = earlier.members.placeholder([earlier.name], read: read)
             if step.items != nil { members[JobStep.item] = .string("<\(JobStep.item)>") }
             var asked = line
             (asked.fields, asked.content) = (.object(members), .fields)
-            do {
-                prompts.append((step.name, .success(try step.preparer.prepare(asked) { maker }.prompt)))
-            } catch {
-                let error = error as? LineError ?? LineError(.badPrompt, "\(error)")
-                prompts.append((step.name, .failure(error)))
-            }
+            let prompt = Result { try step.preparer.prepare(asked) { maker }.prompt }
+            return (step.name, prompt.mapError { $0 as? LineError ?? LineError(.badPrompt, "\($0)") })
         }
-        return prompts
     }
 }
