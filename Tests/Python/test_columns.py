@@ -66,6 +66,14 @@ def test_values_of_numpy_and_pandas() -> None:
         _values.plain(object(), "c")
 
 
+def test_rows_of_pandas() -> None:
+    pandas = needs("pandas")
+    frame = pandas.DataFrame({"i": [2**70, 1], "t": pandas.to_datetime(["2024-02-29", None]), "f": [0.5, float("nan")]})
+    assert [_values.fields(row) for row in _tables.table(frame).rows()] == [
+        {"i": str(2**70), "t": "2024-02-29T00:00:00", "f": 0.5}, {"i": 1, "t": None, "f": None},
+    ]  # fmt: skip
+
+
 def test_kinds_of_schemas() -> None:
     schema = {
         "type": "object",

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import decimal
 import json
-import math
 import shutil
 from pathlib import Path
 from typing import Any, Dict, List
@@ -170,24 +168,6 @@ def test_a_pydantic_model_is_a_schema(model: str) -> None:
         good: bool
 
     assert phibatch.map([{"text": "Hello"}], **asked(model, schema=Verdict))[0]["good"] in (True, False)
-
-
-def test_values_of_tables(model: str) -> None:
-    pandas = needs("pandas")
-    frame = pandas.DataFrame(
-        {
-            "i": [2**70, 1],
-            "d": [decimal.Decimal("0.10"), decimal.Decimal("NaN")],
-            "t": pandas.to_datetime(["2024-02-29", None]),
-            "f": [0.5, math.nan],
-            "l": [[1, {"x": None}], []],
-        }
-    )
-    made = phibatch.map(
-        frame, "{{ i }} {{ d or 'no' }} {{ t or 'no' }} {{ f or 'no' }} {{ l }}", model=model, max_tokens=1, tokens=True,
-        chat=False, into="a", progress=False,
-    )  # fmt: skip
-    assert len(made) == 2 and made["i"][0] == 2**70
 
 
 def test_columns_that_would_be_settings(model: str) -> None:

@@ -19,32 +19,21 @@ extension SettingValue {
     private func pick(_ name: String, reads: Bool) throws -> Pick {
         let json = try json()
         if case .array(let values) = json { return try Pick(name, of: values) }
-        let names = if case .object(let members) = json { Set(members.names) } else { Set<String>() }
-        if case .array(let values)? = json["of"], names.isSubset(of: ["of", "weights"]) {
+        if case .array(let values)? = json["of"], hasOnly("of", "weights") {
             return try Pick(name, of: values, weights: member("weights") { try $0.numbers() })
         }
-        if json["from"] != nil, names.isSubset(of: ["from", "to", "decimals"]) {
+        if json["from"] != nil, hasOnly("from", "to", "decimals") {
             let decimals = try member("decimals") { try $0.int(in: DecimalRange.decimalsRange) }
             return try Pick(
                 name, .range(DecimalRange(json["from"] ?? .null, json["to"] ?? .null, decimals: decimals)))
         }
-        if names.isSubset(of: ["file", "field"]), let path = try member("file", { try $0.path() }) {
+        if hasOnly("file", "field"), let path = try member("file", { try $0.path() }) {
             let field = try member("field") { try $0.string() }
             return try Pick(name, .file(PickedFile(path: path, field: field, reads: reads)))
         }
         throw wrong(
             "a list, or a mapping with of (and weights), with from and to (and decimals), or with file (and field)"
         )
-    }
-
-    /// Reads a member of a mapping; nil if there is none.
-    private func member<Value>(_ name: String, _ read: (SettingValue) throws -> Value) throws -> Value? {
-        guard case .mapping(let pairs) = content,
-            let value = pairs.first(where: { $0.key.text == name })?.value
-        else { return nil }
-        do { return try read(value) } catch let error as SettingProblem {
-            throw SettingProblem("has \(name), which \(error.message)", line: error.line)
-        }
     }
 
     private func numbers() throws(SettingProblem) -> [Double] {

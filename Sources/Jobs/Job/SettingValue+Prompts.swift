@@ -114,13 +114,11 @@ extension SettingValue {
 /// Messages.
 extension SettingValue {
     /// Reads a list of `{role: ..., content: ...}`; as an option ROLE=TEXT, repeated.
-    func messages() throws(SettingProblem) -> [ChatMessage] {
+    func messages() throws -> [ChatMessage] {
         guard case .list(let elements) = content else {
             throw wrong("a list of messages, each with role and content")
         }
-        return try elements.map { element throws(SettingProblem) in
-            try isOption ? element.pair() : element.message()
-        }
+        return try elements.map { try isOption ? $0.pair() : $0.message() }
     }
 
     private func pair() throws(SettingProblem) -> ChatMessage {
@@ -129,22 +127,10 @@ extension SettingValue {
         return ChatMessage(role: try role(String(parts[0])), content: String(parts[1]))
     }
 
-    private func message() throws(SettingProblem) -> ChatMessage {
-        guard case .mapping(let members) = content else {
-            throw fault("must be a list of messages, each with role and content, but has \(shown)")
-        }
-        let right = "must have messages with role and content, but one"
-        var message = (role: String?.none, content: String?.none)
-        for (key, value) in members {
-            switch key.text {
-            case "role": message.role = try value.string()
-            case "content": message.content = try value.string()
-            default: throw key.fault("\(right) has \(key.shown)")
-            }
-        }
-        guard let role = message.role, let content = message.content else {
-            throw fault("\(right) lacks \(message.role == nil ? "role" : "content")")
-        }
+    private func message() throws -> ChatMessage {
+        guard hasOnly("role", "content"), let role = try member("role", { try $0.string() }),
+            let content = try member("content", { try $0.string() })
+        else { throw fault("must be a list of messages, each with role and content and nothing else") }
         return ChatMessage(role: try self.role(role), content: content)
     }
 

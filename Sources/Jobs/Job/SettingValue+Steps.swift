@@ -65,21 +65,14 @@ extension JobStep {
 
 extension Distinctness {
     /// Reads an expression, or a mapping with `text` and `near`.
-    fileprivate init(_ value: SettingValue) throws(SettingProblem) {
-        guard case .mapping(let members) = value.content else {
+    fileprivate init(_ value: SettingValue) throws {
+        guard case .mapping = value.content else {
             self.init(try value.string())
             return
         }
-        var text: String?
-        var similarity: Double?
-        for (key, value) in members {
-            switch key.text {
-            case "text": text = try value.string()
-            case "near": similarity = try value.number(in: Self.range)
-            default: throw key.fault("has text and near, but not \(key.shown)")
-            }
+        guard value.hasOnly("text", "near"), let text = try value.member("text", { try $0.string() }) else {
+            throw value.wrong("an expression, or a mapping with text and near")
         }
-        guard let text else { throw value.wrong("an expression, or a mapping with text and near") }
-        self.init(text, similarity: similarity)
+        self.init(text, similarity: try value.member("near") { try $0.number(in: Self.range) })
     }
 }

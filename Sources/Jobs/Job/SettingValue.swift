@@ -169,6 +169,22 @@ struct SettingValue {
         }
     }
 
+    /// Whether it is a mapping with no other keys.
+    func hasOnly(_ names: String...) -> Bool {
+        guard case .mapping(let pairs) = content else { return false }
+        return pairs.allSatisfy { names.contains($0.key.text ?? "") }
+    }
+
+    /// Reads a member of a mapping; nil if there is none.
+    func member<Value>(_ name: String, _ read: (SettingValue) throws -> Value) throws -> Value? {
+        guard case .mapping(let pairs) = content,
+            let value = pairs.first(where: { $0.key.text == name })?.value
+        else { return nil }
+        do { return try read(value) } catch let error as SettingProblem {
+            throw SettingProblem("has \(name), which \(error.message)", line: error.line)
+        }
+    }
+
     /// Returns an error with the value's place.
     func fault(_ what: String) -> SettingProblem { SettingProblem(what, line: line) }
 

@@ -78,10 +78,7 @@ import Testing
 
     @Test(arguments: [
         (#""presence_penalty":3"#, "but is 3"), (#""frequency_penalty":"1""#, #"but is "1""#),
-        (#""repetition_penalty":0"#, "but is 0"), (#""logit_bias":[1]"#, "but is a list"),
-        (#""logit_bias":{"the":1}"#, "key \"the\""), (#""logit_bias":{"05":1}"#, "key \"05\""),
-        (#""logit_bias":{"-5":1}"#, "key \"-5\""), (#""logit_bias":{"5":101}"#, "is 101 for 5"),
-        (#""logit_bias":{"5":null}"#, "is nothing for 5"),
+        (#""logit_bias":[1]"#, "but is a list"), (#""logit_bias":{"05":1}"#, "key \"05\""),
     ])
     func wrongRulesAreNamed(field: String, word: String) {
         #expect { try PromptRecord.parse(Array("{\"prompt\":\"p\",\(field)}".utf8)) } throws: { error in

@@ -148,8 +148,11 @@ import Testing
 
     @Test(arguments: [
         ("steps:\n  - {name: a, distinct: 5}\n", "distinct must be a string"),
-        ("steps:\n  - {name: a, distinct: {text: a.text, near: 2}}\n", "distinct must be a number above 0"),
-        ("steps:\n  - {name: a, distinct: {text: a.text, similar: 2}}\n", "not similar"),
+        (
+            "steps:\n  - {name: a, distinct: {text: a.text, near: 2}}\n",
+            "distinct has near, which must be a number"
+        ),
+        ("steps:\n  - {name: a, distinct: {text: a.text, similar: 2}}\n", "a mapping with text and near"),
         ("steps:\n  - {name: a, distinct: {near: 0.5}}\n", "a mapping with text and near"),
         ("steps:\n  - {name: a, distinct: \"a.text |\"}\n", "distinct (a)"),
         ("steps:\n  - {name: a, distinct: b.text}\n  - {name: b, prompt: x}\n", "comes later"),
