@@ -38,16 +38,15 @@ package struct JobFreshness: Sendable, Equatable {
         let system = FileSystem.real
         let paths = try OutputPaths(output: job.output, in: system)
         let output = try File.openIfPresent(paths.output, .read, in: system)
+        let claims = ClaimTable()
         let log: OutputLog?
         do {
-            log = try OutputLog.find(of: job.output)
+            log = try OutputLog.find(of: job.output, into: claims.index)
         } catch let error as UserError where error.kind == .mismatch {
             (log, unknown) = (nil, "\(error)")
         }
         guard output != nil || log != nil || unknown != nil else { return nil }
         now = try job.runFingerprint(cache: cache)
-        let claims = ClaimTable()
-        let stored = log.map { StoredResults($0, index: claims.index) }
         let (begun, settings) = (log?.begun, log?.finished?.header)
         if let begun { compare(with: begun.fingerprint) }
         let known =
@@ -57,7 +56,7 @@ package struct JobFreshness: Sendable, Equatable {
             }
         if let finished = log?.finished {
             var digests: Set<String> = []
-            try stored?.readPacked {
+            try log?.readPacked {
                 digests.insert($0)
                 return true
             }
@@ -75,7 +74,7 @@ package struct JobFreshness: Sendable, Equatable {
         } else if let output, unknown == nil, begun?.isRestarted != true, try output.info().size > 0 {
             unknown = "\(paths.output) has no log \(paths.log)"
         }
-        let outcome = try stored?.readPlain()
+        let outcome = try log?.readPlain()
         claims.begin()
         // Then the new settings apply.
         if log?.isOpen == true, output == nil, claims.earlier.found == 0, outcome?.inFlight.isEmpty == true {
@@ -83,7 +82,7 @@ package struct JobFreshness: Sendable, Equatable {
         }
         guard comparesLines, try job.canReadTwice() else { return }
         // Each result is claimed as a run does.
-        var lines = JobLines(job, try LineKeys(job, earlier: stored?.lines ?? []))
+        var lines = JobLines(job, try LineKeys(job, earlier: log?.lines ?? []))
         while let line = try lines.next() {
             for sample in 0..<line.samples(in: job) {
                 _ = claims.claim(line.key(sample, filed: claims.hashes))

@@ -58,21 +58,21 @@ package struct JobStatus: Sendable, Equatable {
         var status = JobStatus(holder: lock.holder)
         let log = try OutputLog.find(of: output, in: system)
         let isOpen = log?.isOpen ?? false
-        if let stored = log.map({ StoredResults($0) }) {
-            let (outcome, index) = (try stored.readCounted(), stored.index)
-            status.completionTokens = stored.completionTokens
+        if let log {
+            let (outcome, index) = (try log.readCounted(), log.index)
+            status.completionTokens = log.completionTokens
             status.damagedLines = outcome.damaged
             status.progress = outcome.progress
             status.inFlight = outcome.inFlight.count
             status.inFlightTokens = outcome.inFlight.values.reduce(0) { $0 + $1.saved.tokens.count }
-            if !isOpen { status.failures = log?.finished?.header.failures }
-            status.latest = stored.headers.first?.fingerprint
-            status.madeBy = stored.shares.described(by: stored.run, first: status.latest?.digest)
+            if !isOpen { status.failures = log.finished?.header.failures }
+            status.latest = log.headers.first?.fingerprint
+            status.madeBy = log.shares.described(by: log.run, first: status.latest?.digest)
             status.done = index.all.count(where: \.isStored)
             status.failed = index.all.count(where: \.isFailed)
             for number in 0..<(tallies ? index.count : 0)
             where index[number].isStored && !index[number].isFailed {
-                if let told = try stored.record(number).result.made?.tally {
+                if let told = try log.record(number).result.made?.tally {
                     status.tally[told, default: 0] += 1
                 }
             }

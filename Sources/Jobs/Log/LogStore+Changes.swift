@@ -26,7 +26,7 @@ extension LogStore {
         guard let settings, case let old = settings.fingerprint, old != fingerprint else { return nil }
         // Results of other settings were kept, and there was nothing else to do.
         if settings.kept.contains(where: { $0.digest == fingerprint.digest }) {
-            let results = StoredResults(found)
+            let results = OutputLog(lock.log, finished: found.finished, index: ResultIndex())
             try results.readPacked()
             if results.shares.map(\.run) == [fingerprint.digest] { return nil }
         }
@@ -36,10 +36,9 @@ extension LogStore {
     /// Whether an unfinished run has nothing that would be lost.
     func holdsNoResult() throws -> Bool {
         guard found.isOpen, found.finished == nil, try !system.exists(paths.output) else { return false }
-        let results = StoredResults(found)
+        let results = OutputLog(lock.log, index: ResultIndex())
         let outcome = try results.readPlain()
-        return outcome.inFlight.isEmpty
-            && results.index.all.allSatisfy(\.isFailed)
+        return outcome.inFlight.isEmpty && results.index.all.allSatisfy(\.isFailed)
     }
 
     func refusal(of change: Change) -> UserError {
@@ -107,7 +106,7 @@ extension LogStore {
     var header: LogHeader {
         LogHeader(
             format: options.format.nameInLog, layout: options.format.layout, fingerprint: fingerprint,
-            kept: writer.header.kept, lines: [options.lines].adding(stored.lines), pins: options.pins,
+            kept: writer.header.kept, lines: [options.lines].adding(found.lines), pins: options.pins,
             shard: options.selection.ended(after: earlyEnd.map { $0 / options.samples }).name,
             input: inputEnd?.seen, failures: failures)
     }

@@ -4,7 +4,7 @@ import OperatingSystem
 extension LogStore {
     /// Whether the output that is there is already, line for line, what would be written.
     func isUnchanged() throws -> Bool {
-        guard !writer.hasBegun, isAsWritten, let finished = found.finished, stored.lost == 0,
+        guard !writer.hasBegun, isAsWritten, let finished = found.finished, found.lost == 0,
             claims.count == finished.end?.results, finished.header.format == options.format.nameInLog,
             finished.header.layout == options.format.layout
         else { return false }
@@ -42,7 +42,7 @@ extension LogStore {
             while size < 1 << 18, case let position = start + results.count, position < store.claims.count {
                 let entry = store.claims.entry(at: position).entry
                 precondition(entry.isStored, "every position is done")
-                results.append(try store.stored.read(entry) { ($0, Array($1)) })
+                results.append(try store.found.read(entry) { ($0, Array($1)) })
                 size += Int(entry.length)
             }
             return results

@@ -28,22 +28,16 @@ extension LogStore: ResultStore {
                 throw UserError(.io, at: paths.log, "the result of line \(key.id) is over 1 GiB long.")
             }
             // A failed line that was tried again to the same end adds nothing. (Its piece may hold a result that went well.)
-            if known.isStored, known.isFailed == result.isFailed, case let there = try stored.record(number),
+            if known.isStored, known.isFailed == result.isFailed, case let there = try found.record(number),
                 there.result == result, there.run.utf8.elementsEqual(fingerprint.digest.utf8)
             {
                 return
             }
-            let offset = try write(line)
+            let offset = try writer.append(line)
             claims.store(
                 number, at: offset, length: line.count, failed: result.isFailed, run: fingerprint.digest)
             try writer.syncIfDue()
         }
-    }
-
-    private func write(_ line: [UInt8]) throws -> Int {
-        let offset = try writer.append(line)
-        lock.isNew = false
-        return offset
     }
 
     package func saveInFlight(_ records: [InFlightRecord]) throws {
@@ -55,10 +49,10 @@ extension LogStore: ResultStore {
             for record in records {
                 let name = ResultIndex.nameHash(record.key, repetition: 0)
                 if claims.inFlight[name] == record { continue }
-                _ = try write(record.line(after: claims.inFlight[name]))
+                try writer.append(record.line(after: claims.inFlight[name]))
                 claims.inFlight[name] = record
             }
-            _ = try write(progress.line)
+            try writer.append(progress.line)
             try writer.sync()
         }
     }
@@ -66,7 +60,7 @@ extension LogStore: ResultStore {
     package func result(at position: Int) throws -> GenerationResult? {
         if let failure { throw failure }
         let (number, known) = claims.entry(at: position)
-        return known.isStored ? try stored.record(number).result : nil
+        return known.isStored ? try found.record(number).result : nil
     }
 
     /// The result of a key in an output that is verified by this run; nil if none is.

@@ -66,9 +66,9 @@ extension LogStore {
         guard isWritten else { return }
         if !found.isOpen { notes.append("\(paths.log): holds no result; begun again.") }
         try lock.log.truncate(to: 0)
-        writer.resume(lock.log, at: 0)
+        writer.resume(at: 0)
         try writer.begin()
-        found = try OutputLog(lock.log)
+        found = try OutputLog(reading: lock.log, into: claims.index)
         lock.isNew = true
     }
 
@@ -96,8 +96,8 @@ extension LogStore {
             throw error
         }
         lock.log = log
-        found = try OutputLog(lock.log)
-        writer.resume(lock.log, at: try lock.log.info().size, hasBegun: true)
+        found = try OutputLog(reading: log, into: claims.index)
+        writer.resume(at: try log.info().size, hasBegun: true)
     }
 
     /// Opens what rows may take something of, and has the log name it.
@@ -106,14 +106,13 @@ extension LogStore {
     ///   - missed: gets the name of each that has nothing for this run.
     private func openPreviousRows(_ names: [String], missed: (String) -> Void = { _ in }) throws {
         for name in names.map(Paths.name) {
-            let log: OutputLog?
-            do { log = try OutputLog(Paths.join(paths.folder, name), in: system) } catch let error
+            let rows: OutputLog?
+            do { rows = try OutputLog(Paths.join(paths.folder, name), in: system) } catch let error
                 as UserError
                 where error.kind == .mismatch
             {
-                log = nil
+                rows = nil
             }
-            let rows = log.map { StoredResults($0) }
             let steps = fingerprint.steps(of: rows?.headers ?? [])
             guard let rows, !steps.isEmpty else {
                 missed(name)
@@ -137,21 +136,21 @@ extension LogStore {
                 "is there already, and its log \(paths.log) does not say what it holds. " + OutputLog.advice)
         }
         let refusesOthers = found.begun != nil || !found.isOpen
-        try stored.readPacked { try accepts($0, at: paths.output, refusesOthers: refusesOthers) }
-        if stored.lost > 0 {
+        try found.readPacked { try accepts($0, at: paths.output, refusesOthers: refusesOthers) }
+        if found.lost > 0 {
             notes.append(
-                "\(paths.log): results that are damaged or missing, and are done anew: \(stored.lost).")
+                "\(paths.log): results that are damaged or missing, and are done anew: \(found.lost).")
         }
         isAsWritten = try found.fits(paths.output, in: system)
         if !isAsWritten {
             let what = try system.exists(paths.output) ? "not as it was written" : "not there any more"
             notes.append("\(paths.output): is \(what); it is written again from its log.")
         }
-        claims.earlier.foreignLines = stored.lost
+        claims.earlier.foreignLines = found.lost
     }
 
     private func loadRecords() throws {
-        let outcome = try stored.readPlain { try accepts($0, at: paths.log) }
+        let outcome = try found.readPlain { try accepts($0, at: paths.log) }
         if outcome.isTorn {
             try lock.log.truncate(to: outcome.end)
             notes.append("\(paths.log): an unfinished last line was cut off.")
@@ -171,7 +170,7 @@ extension LogStore {
             }
         }
         guard !lock.isNew, !writer.hasBegun else { return }
-        writer.resume(lock.log, at: outcome.end)
+        writer.resume(at: outcome.end)
         if found.isOpen { try writer.begin() }
     }
 }

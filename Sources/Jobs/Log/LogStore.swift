@@ -26,12 +26,8 @@ package final class LogStore {
     var system: FileSystem { place.system }
     let lock: OutputLock
     let writer: LogWriter
-    /// Results of the log as it was found, and those that this run adds.
-    var stored: StoredResults
-    var found: OutputLog {
-        get { stored.log }
-        set { stored = StoredResults(newValue, index: claims.index) }
-    }
+    /// The log as it was found, with the results that this run adds.
+    var found: OutputLog
     /// The output that was there was, byte for byte, as it was written.
     var isAsWritten = false
     let claims = ClaimTable()
@@ -42,12 +38,12 @@ package final class LogStore {
     var settings: LogHeader? { found.finished?.header }
     /// Schemes by which lines are known in what is there.
     package var earlierSchemes: [LineScheme] {
-        ([stored] + previousRows + [others].compactMap(\.self)).reduce([]) { $0.adding($1.lines) }
+        ([found] + previousRows + [others].compactMap(\.self)).reduce([]) { $0.adding($1.lines) }
     }
     /// By what the results of a redo that was interrupted were chosen; nil if there is none.
     package internal(set) var redo: UInt64?
     /// Earlier results that rows may be taken from, the latest first.
-    var previousRows: [StoredResults] = []
+    var previousRows: [OutputLog] = []
     /// Steps of the runs that made these, whose jobs differ in nothing else: as their fingerprints have them, by their digests.
     var earlierSteps: [String: String] = [:]
     /// Results elsewhere whose lines are to be known as they are there.
@@ -60,12 +56,10 @@ package final class LogStore {
     ///   - output: the path of the output file, as the user gave it. Its folder must exist.
     ///   - fingerprint: everything that all results depend on; not `samples`, of which each result is its own.
     ///   - waiting: how to wait for another run's lock; nil to leave at once.
-    ///   - now: seconds on a clock that only goes forward.
     /// - Throws: `UserError` of any kind but `closedStream`.
     package init(
         output: String, fingerprint: RunFingerprint, _ options: StoreOptions = .standard,
-        waiting: OutputLock.Waiting? = nil, system: FileSystem = .real,
-        now: @escaping () -> Double = { Moment.now.seconds }
+        waiting: OutputLock.Waiting? = nil, system: FileSystem = .real
     ) throws {
         self.fingerprint = fingerprint
         precondition(options.samples > 0, "a line has at least one sample")
@@ -83,15 +77,13 @@ package final class LogStore {
             try place.prepare()
             self.place = place
             try OutputLog.settle(lock, at: paths, in: system)
-            let found: OutputLog
-            do { found = try OutputLog(lock.log) } catch let error as UserError
+            do { found = try OutputLog(reading: lock.log, into: claims.index) } catch let error as UserError
                 where options.restart && error.kind == .mismatch
             {
                 // Whatever it holds, it is set aside.
-                found = OutputLog(file: lock.log, finished: nil, begun: nil, tail: 0, isOpen: true)
+                found = OutputLog(lock.log, index: claims.index)
             }
-            stored = StoredResults(found, index: claims.index)
-            writer = try LogWriter(lock.log, header, hasBegun: lock.isNew, now: now)
+            writer = try LogWriter(lock, header)
             if let warning = place.warning { notes.append(warning) }
             if lock.lockFile != nil {
                 notes.append(

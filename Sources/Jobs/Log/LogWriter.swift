@@ -1,28 +1,24 @@
+import Errors
+
 /// Log that a run writes on: with its header at the first need, so that a run with nothing to do changes nothing, and
 /// synced in groups.
 final class LogWriter {
     /// Header that the run's part begins with.
     var header: LogHeader
-    private let now: () -> Double
-    private var policy: SyncPolicy
-    private(set) var file: File
+    private let lock: OutputLock
+    private var file: File { lock.log }
+    private var policy = SyncPolicy(now: Moment.now.seconds)
     private var end: Int
     /// Whether the log has the run's header.
     private(set) var hasBegun: Bool
 
-    /// - Parameters:
-    ///   - file: locked.
-    ///   - now: seconds on a clock that only goes forward.
-    init(_ file: File, _ header: LogHeader, hasBegun: Bool, now: @escaping () -> Double) throws {
-        (self.file, self.header, self.hasBegun, self.now) = (file, header, hasBegun, now)
-        policy = SyncPolicy(now: now())
-        end = try file.info().size
+    init(_ lock: OutputLock, _ header: LogHeader) throws {
+        (self.lock, self.header, hasBegun) = (lock, header, lock.isNew)
+        end = try lock.log.info().size
     }
 
-    /// Goes on with another file, or where what is whole of this one ends.
-    func resume(_ file: File, at end: Int, hasBegun: Bool = false) {
-        (self.file, self.end, self.hasBegun) = (file, end, hasBegun)
-    }
+    /// Goes on where what is whole of the log ends; after another log has taken its place, too.
+    func resume(at end: Int, hasBegun: Bool = false) { (self.end, self.hasBegun) = (end, hasBegun) }
 
     /// - Parameter marks: lines that come with the header.
     func begin(with marks: [UInt8] = []) throws {
@@ -33,10 +29,11 @@ final class LogWriter {
 
     /// - Parameter line: without its line feed.
     /// - Returns: where it begins.
-    func append(_ line: [UInt8]) throws -> Int {
+    @discardableResult func append(_ line: [UInt8]) throws -> Int {
         try begin()
         let start = end
         try write(line + [0x0A])
+        lock.isNew = false
         return start
     }
 
@@ -52,17 +49,17 @@ final class LogWriter {
         policy.written()
     }
 
-    func syncIfDue() throws { if policy.isDue(now: now()) { try sync() } }
+    func syncIfDue() throws { if policy.isDue(now: Moment.now.seconds) { try sync() } }
 
     func sync() throws {
         guard policy.isPending else { return }
-        let start = now()
+        let start = Moment.now.seconds
         try file.sync()
         // Writing on into a file that someone has removed would lose it all at the end.
         guard try file.isInPlace() else {
             throw UserError(.io, at: file.path, "was removed or replaced while the run was writing it.")
         }
-        policy.synced(from: start, to: now())
+        policy.synced(from: start, to: Moment.now.seconds)
     }
 
     /// The log's path, unless it was removed or replaced.

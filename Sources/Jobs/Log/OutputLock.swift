@@ -169,7 +169,7 @@ package final class OutputLock {
 
     /// Returns the writer that a log names; nil if it names none, or that has died.
     private static func holder(of log: File) -> Holder? {
-        let holder = (try? OutputLog(log))?.begun?.holder
+        let holder = (try? OutputLog(reading: log))?.begun?.holder
         return holder?.mayLive == true ? holder : nil
     }
 

@@ -7,7 +7,7 @@ package final class ReportSource {
     package let settings: [(name: String, value: String)]
     /// Damaged lines of the log.
     package let damaged: Int
-    private let stored: StoredResults
+    private let stored: OutputLog
 
     /// - Parameter path: an output, whose log is read.
     /// - Throws: `UserError` if results are missing or unreadable.
@@ -16,8 +16,7 @@ package final class ReportSource {
             let system = FileSystem.real
             let paths = try OutputPaths(output: path, in: system)
             state = try OutputLock.probe(paths, in: system).isHeld ? .running : .stopped
-            stored = StoredResults(log)
-            damaged = try stored.readCounted().damaged
+            (stored, damaged) = (log, try log.readCounted().damaged)
         } else if let finished = try FinishedOutput(path) {
             (state, stored, damaged) = (.complete, finished, finished.lost)
         } else {

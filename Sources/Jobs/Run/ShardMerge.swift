@@ -47,7 +47,7 @@ package struct ShardMerge {
             paths, output: output, LogHeader(fingerprint: settings.fingerprint, holder: .own), waiting: nil,
             in: system)
         defer { lock.release() }
-        guard try !OutputLog(lock.log).hasResults() else {
+        guard try !OutputLog(reading: lock.log).hasResults() else {
             throw UserError(.mismatch, at: paths.log, "is of a run without shards that is not finished.")
         }
         var place = try OutputPlace(paths, output: output, in: system)

@@ -92,11 +92,11 @@ import Testing
         var bytes = try log(of: lines)
         let feeds = bytes.indices.filter { bytes[$0] == 0x0a }
         bytes[feeds[1] - 40] ^= 1
-        bytes[feeds[3] - 40] = 0x0a  // splits the line: still one
+        bytes[feeds[3] - 40] = 0x0a  // makes two of it
         try folder.write(bytes, to: "out.jsonl.log")
         let store = try openStore(folder)
         #expect(store.notes.count == 1)
-        #expect(store.notes.first?.contains("2 damaged lines") == true, "\(store.notes)")
+        #expect(store.notes.first?.contains("3 damaged lines") == true, "\(store.notes)")
         try store.suspend()
         #expect(try openStore(folder).notes.isEmpty, "told once")
         #expect(try TestRun(lines: lines).run(openStore(folder)) == 2)
