@@ -13,11 +13,6 @@ package final class AsyncValue<State: Sendable>: Sendable {
 
     package init(_ state: State) { content = Mutex(Content(state: state)) }
 
-    /// Accesses the state without waking waiters.
-    package func withState<Value: Sendable>(_ body: (inout State) throws -> Value) rethrows -> Value {
-        try content.withLock { try body(&$0.state) }
-    }
-
     /// Changes the state, and wakes all waiters.
     package func change(_ body: (inout State) -> Void) {
         let woken = content.withLock { content in
@@ -48,5 +43,27 @@ package final class AsyncValue<State: Sendable>: Sendable {
             }
             if hasNews { continuation.resume() }
         }
+    }
+}
+
+extension WorkerThread {
+    /// Calls `body` on a new thread; the task waits without blocking a thread of Swift's pool.
+    /// - Parameter onCancel: called if the task is cancelled; `body` should then end soon.
+    /// - Throws: `UserError` if no thread can be created, the errors of `body`, or `CancellationError` at once if the task is cancelled.
+    package static func result<Value: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () throws -> Value,
+        onCancel: @escaping @Sendable () -> Void = {}
+    ) async throws -> Value {
+        let result = AsyncValue(Result<Value, any Error>?.none)
+        try startOrExplain(name) {
+            let made = Result { try body() }
+            result.change { $0 = $0 ?? made }
+        }
+        return try await withTaskCancellationHandler {
+            await result.next { $0 }
+        } onCancel: {
+            onCancel()
+            result.change { $0 = $0 ?? .failure(CancellationError()) }
+        }.get()
     }
 }

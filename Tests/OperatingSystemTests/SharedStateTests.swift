@@ -52,16 +52,16 @@ import Testing
     }
 
     @Test func aCancelledTaskDoesNotWait() async throws {
-        let (began, cancelled) = (Future<Void>(), Condition(false))
+        let (began, cancelled) = (AsyncValue(false), Condition(false))
         let task = Task {
             try await WorkerThread.result("test") {
-                began.set(.success(()))
+                began.change { $0 = true }
                 _ = cancelled.wait { $0 ? true : nil as Bool? }
             } onCancel: {
                 cancelled.change { $0 = true }
             }
         }
-        try await began.value
+        await began.next { $0 ? () : nil }
         task.cancel()
         await #expect(throws: CancellationError.self) { _ = try await task.value }
     }

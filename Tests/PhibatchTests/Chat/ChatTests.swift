@@ -59,9 +59,7 @@ import Testing
 
     /// On a thread of its own, as the program has: a chat waits for its answers, and they need Swift's threads.
     private func chat(_ inputs: [ChatLine], system: String? = nil) async throws -> (Chat, Seen) {
-        let result = Future<Ended>()
-        try WorkerThread.start("chat") { result.set(Result { try Self.run(inputs, system) }) }
-        let ended = try await result.value
+        let ended = try await WorkerThread.result("chat") { try Self.run(inputs, system) }
         return (ended.chat, ended.seen)
     }
 
