@@ -43,10 +43,10 @@ package final class AtomicFile: Sendable {
         }
     }
 
-    /// Writes the whole file.
-    package func write(_ bytes: [UInt8]) throws(SystemError) {
-        try bytes.withUnsafeBytes { bytes in Result { () throws(SystemError) in try write(bytes, at: 0) } }
-            .get()
+    package func write(_ bytes: [UInt8], at offset: Int = 0) throws(SystemError) {
+        try bytes.withUnsafeBytes { bytes in
+            Result { () throws(SystemError) in try write(bytes, at: offset) }
+        }.get()
     }
 
     /// Returns when everything is on the disk.
@@ -54,10 +54,12 @@ package final class AtomicFile: Sendable {
         guard fsync(descriptor) == 0 else { throw SystemError(path, "can't be written", code: errno) }
     }
 
-    /// Puts the file in place, replacing an existing one. Returns when it and its name are on the disk.
-    package func moveIntoPlace() throws(SystemError) {
-        try sync()
+    /// Puts the file in place, replacing an existing one.
+    /// - Parameter isDurable: whether it and its name are on the disk on return.
+    package func moveIntoPlace(isDurable: Bool = true) throws(SystemError) {
+        if isDurable { try sync() }
         try Files.rename(draft, to: path)
+        guard isDurable else { return }
         let folder = open(Paths.folder(of: path).cPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return }
         // Some file systems can't, and it is in place.

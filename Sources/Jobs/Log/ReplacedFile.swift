@@ -3,7 +3,6 @@ import OperatingSystem
 /// A small file that is replaced as a whole, so that a reader sees one state of it, and that is never another's.
 package struct ReplacedFile {
     package let path: String
-    private let system = FileSystem.real
     private let start: String
 
     /// - Parameters:
@@ -16,8 +15,9 @@ package struct ReplacedFile {
             guard kind == .regular else {
                 throw UserError(.cannotWrite, at: path, "is no file that a \(what) can be. Name another one.")
             }
-            let found = try ByteSource(path: path).readAll(limit: start.utf8.count)
-            guard found.isEmpty || found.elementsEqual(start.utf8) else {
+            let file = try explaining(.cannotWrite, try OpenFile.at(path))
+            guard try explaining(.io, try file.info()).size == 0 || file.begins(with: Array(start.utf8))
+            else {
                 throw UserError(
                     .cannotWrite, at: path, "is no \(what) of phibatch. Move it away, or name another one.")
             }
@@ -39,23 +39,18 @@ package struct ReplacedFile {
         isDurable: Bool = false, _ write: (_ put: ([UInt8]) throws -> Void) throws -> Void
     ) throws {
         let draft = path + ".phibatch-" + (isDurable ? "new" : "\(ThisProcess.id)")
-        if isDurable, let left = try File.openIfPresent(draft, .readOwn, in: system),
+        if isDurable, let left = try File.openIfPresent(draft, .readOwn, in: .real),
             case let found = try left.bytes(0..<start.utf8.count),
             start.utf8.starts(with: found) || found.allSatisfy({ $0 == 0 })
         {
             try left.remove()
         }
-        let file = try File.open(draft, .createNew(mode: 0o666), in: system)
-        do {
-            var writer = BufferedWriter(file)
-            try write { bytes in try writer.withBuffer { $0 += bytes } }
-            try writer.flush()
-            if isDurable { try file.sync() }
-            try system.moveIntoPlace(draft, to: path)
-            if isDurable { try system.syncFolder(Paths.folder(of: path)) }
-        } catch {
-            try? system.removeIfPresent(draft)
-            throw error
+        let file = try explaining(.cannotWrite, try AtomicFile(path, draft: draft))
+        var offset = 0
+        try write { bytes in
+            try explaining(.io, try file.write(bytes, at: offset))
+            offset += bytes.count
         }
+        try explaining(.io, try file.moveIntoPlace(isDurable: isDurable))
     }
 }
