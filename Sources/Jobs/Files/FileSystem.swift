@@ -89,17 +89,6 @@ package class FileSystem: @unchecked Sendable {
         try Self.check(pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset)))
     }
 
-    /// Writes to a stream without offsets. Waits for a descriptor that would block.
-    func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
-        while true {
-            let written = FoundationShim.write(descriptor, bytes.baseAddress, bytes.count)
-            if written >= 0 { return written }
-            guard errno == EAGAIN || errno == EWOULDBLOCK else { throw .last }
-            var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            _ = try Self.check(poll(&waiting, 1, -1))
-        }
-    }
-
     /// Writes the file's bytes (and the size needed to read them) to the disk itself.
     func sync(_ descriptor: Int32) throws(SystemError) {
         #if canImport(Darwin)
@@ -169,13 +158,11 @@ package class FileSystem: @unchecked Sendable {
             {
                 throw SystemError(code: EPERM)
             }
-            #if canImport(Darwin)
-                var status = stat()
-                try Self.check(lstat(path.cPath, &status))
-                if status.st_flags & UInt32(UF_IMMUTABLE | UF_APPEND | SF_IMMUTABLE | SF_APPEND) != 0 {
-                    throw SystemError(code: EPERM)
-                }
-            #endif
+            var status = stat()
+            try Self.check(lstat(path.cPath, &status))
+            if status.st_flags & UInt32(UF_IMMUTABLE | UF_APPEND | SF_IMMUTABLE | SF_APPEND) != 0 {
+                throw SystemError(code: EPERM)
+            }
         #endif
     }
 
@@ -319,29 +306,6 @@ extension FileSystem {
 }
 
 extension FileSystem {
-    /// Calls `body`, a write, so that a closed pipe gives the error EPIPE and never the signal SIGPIPE: it is blocked
-    /// for this thread, and consumed if the write has raised it.
-    static func withoutPipeSignal<Value>(
-        _ body: @autoclosure () throws(SystemError) -> Value
-    ) throws(SystemError) -> Value {
-        var (pipe, before, pending) = (sigset_t(), sigset_t(), sigset_t())
-        sigemptyset(&pipe)
-        sigaddset(&pipe, SIGPIPE)
-        sigpending(&pending)
-        // A pending one is not ours to consume.
-        let wasPending = sigismember(&pending, SIGPIPE) == 1
-        pthread_sigmask(SIG_BLOCK, &pipe, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        do { return try body() } catch {
-            sigpending(&pending)
-            if error.code == EPIPE, !wasPending, sigismember(&pending, SIGPIPE) == 1 {
-                var taken: Int32 = 0
-                sigwait(&pipe, &taken)
-            }
-            throw error
-        }
-    }
-
     #if os(Linux)
         /// Whether something is mounted on the file, as containers do with single files.
         private func isMountPoint(_ path: String) throws(SystemError) -> Bool {

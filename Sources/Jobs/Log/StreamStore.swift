@@ -7,7 +7,6 @@ import OperatingSystem
 /// are held in memory, as a log would have them; `positionLimit` keeps that bounded.
 package final class StreamStore: ResultStore {
     private let descriptor: Int32
-    private let system: FileSystem
     private let run: String
     private var encoder: ResultEncoder
     private let heldLimit: Int
@@ -27,15 +26,13 @@ package final class StreamStore: ResultStore {
     ///   - heldLimit: bytes of early results from which on no new positions should be started.
     package init(
         descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1,
-        format: ResultFormat = ResultFormat.jsonl, heldLimit: Int = 64 << 20,
-        system: FileSystem = FileSystem.real
+        format: ResultFormat = ResultFormat.jsonl, heldLimit: Int = 64 << 20
     ) {
         precondition(samples > 0, "a line has at least one sample")
         self.descriptor = descriptor
         run = fingerprint.digest
         encoder = format.makeEncoder(samples: samples)
         self.heldLimit = heldLimit
-        self.system = system
         encoder.begin(&unwritten)
     }
 
@@ -80,22 +77,40 @@ package final class StreamStore: ResultStore {
 
     private func write() throws {
         do {
-            while !unwritten.isEmpty {
-                let count = try unwritten.withUnsafeBytes { bytes in
-                    try system.retrying(try FileSystem.withoutPipeSignal(try system.write(descriptor, bytes)))
-                }
-                unwritten.removeFirst(count)
-            }
-        } catch let error as SystemError {
-            let gone = error.code == EPIPE
+            try Self.withoutPipeSignal(try Files.write(unwritten, to: descriptor))
+            unwritten.removeAll(keepingCapacity: true)
+        } catch {
             let failure =
-                gone
+                error.code == EPIPE
                 ? UserError(
                     .closedStream, at: "stdout",
                     "was closed by its reader after \(max(0, next - 1)) results.")
                 : UserError(.io, at: "stdout", "cannot be written", error)
             self.failure = failure
             throw failure
+        }
+    }
+
+    /// Calls `body`, a write, so that a closed pipe gives the error EPIPE and never the signal SIGPIPE: it is blocked
+    /// for this thread, and consumed if the write has raised it.
+    private static func withoutPipeSignal<Value>(
+        _ body: @autoclosure () throws(SystemError) -> Value
+    ) throws(SystemError) -> Value {
+        var (pipe, before, pending) = (sigset_t(), sigset_t(), sigset_t())
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        sigpending(&pending)
+        // A pending one is not ours to consume.
+        let wasPending = sigismember(&pending, SIGPIPE) == 1
+        pthread_sigmask(SIG_BLOCK, &pipe, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        do { return try body() } catch {
+            sigpending(&pending)
+            if error.code == EPIPE, !wasPending, sigismember(&pending, SIGPIPE) == 1 {
+                var taken: Int32 = 0
+                sigwait(&pipe, &taken)
+            }
+            throw error
         }
     }
 

@@ -194,10 +194,6 @@ final class FaultyFileSystem: FileSystem, @unchecked Sendable {
         return try real.write(
             descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
     }
-    override func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
-        let count = try pass(.write) ? (bytes.count + 1) / 2 : bytes.count
-        return try real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-    }
     // Not to the disk itself: what is tested is the order of calls and what they leave.
     override func sync(_ descriptor: Int32) throws(SystemError) { try at(.sync, (), .sync(descriptor)) }
     override func truncate(_ descriptor: Int32, to size: Int) throws(SystemError) {
