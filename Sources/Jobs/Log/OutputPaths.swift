@@ -29,20 +29,16 @@ package struct OutputPaths: Equatable {
         "\(output).shard-\(index + 1)-of-\(count)"
     }
 
-    // Drafts of the output and of these, and what a run tries the place with.
+    // Drafts of the output and of these.
     var draft: String { output + ".phibatch-new" }
-    /// First draft of a log, under which it is locked before it gets its name.
+    /// First draft of a log, under which it is locked before it gets its name. The longest name of all, so that the others
+    /// are not too long either.
     var newLog: String { output + ".phibatch-first" }
     var logDraft: String { output + ".phibatch-log" }
-    /// The longest name of all, so that none of the others is too long.
-    var trial: String { output + ".phibatch-trial-of-place" }
 
     /// All names that a run may use, and what it uses them for.
     var own: [(path: String, use: RunFile.Use)] {
-        [
-            (lock, .lock), (newLog, .newLog), (log, .log), (logDraft, .logDraft), (draft, .outputDraft),
-            (trial, .scratch),
-        ]
+        [(lock, .lock), (newLog, .newLog), (log, .log), (logDraft, .logDraft), (draft, .outputDraft)]
     }
 
     var folder: String { Paths.folder(of: output) }

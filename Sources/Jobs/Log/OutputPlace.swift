@@ -62,8 +62,7 @@ struct OutputPlace {
         _ = try RunFile.open(paths.log, .log, .readOwn, in: system)
         let isWritten = try RunFile.open(paths.logDraft, .logDraft, .readOwn, in: system) != nil
         try RunFile.removeLeftover(paths.draft, .outputDraft, isKnown: isWritten, in: system)
-        try RunFile.removeLeftover(paths.trial, .scratch, in: system)
-        let draft = try RunFile.create(paths.trial, mode: draftMode, in: system)
+        let draft = try makeDraft()
         do {
             if let earlier {
                 losses = try adopt(earlier, draft)
@@ -72,7 +71,9 @@ struct OutputPlace {
                         "it has \(earlier.linkCount) names (hard links), of which only this one will have the new "
                             + "results")
                 }
-                try checkReplaceable(earlier)
+                try system.attempt(
+                    "can't be replaced by a new output (its folder may be sticky, or it is immutable or mounted)",
+                    paths.output, try system.checkReplaceable(paths.output), kind: .cannotWrite)
             }
             try draft.remove()
         } catch {
@@ -89,8 +90,9 @@ struct OutputPlace {
                 + losses.joined(separator: "; ") + "."
     }
 
+    /// Makes the output's draft, closed to others until it has its owner.
     func makeDraft() throws(UserError) -> File {
-        try RunFile.create(paths.draft, mode: draftMode, in: system)
+        try RunFile.create(paths.draft, mode: earlier == nil ? 0o666 : 0o600, in: system)
     }
 
     /// Puts a draft that holds all results in the output's place, on the disk.
@@ -112,29 +114,6 @@ struct OutputPlace {
     }
 
     // MARK: - Parts
-
-    /// Closed to others until it has its owner.
-    private var draftMode: UInt32 { earlier == nil ? 0o666 : 0o600 }
-
-    private func checkReplaceable(_ earlier: FileInfo) throws(UserError) {
-        do {
-            try system.retrying(try system.checkReplaceable(paths.output))
-        } catch {
-            let folder = try system.infoIfPresent(paths.folder)
-            var reason = "can't be replaced by a new output"
-            switch error.code {
-            case EPERM
-            where (folder?.mode ?? 0) & 0o1000 != 0
-                && ![0, earlier.user, folder?.user].contains(ThisProcess.userID):
-                reason +=
-                    " (its folder is sticky, so only user \(earlier.user) or the folder's owner may replace it)"
-            case EPERM: reason += " (it, or its folder, may be immutable: see lsattr)"
-            case EBUSY: reason += " (something is mounted on it)"
-            default: break
-            }
-            throw UserError(.cannotWrite, at: paths.output, reason, error)
-        }
-    }
 
     /// Gives a draft what the earlier output has.
     /// - Returns: what it can't have.

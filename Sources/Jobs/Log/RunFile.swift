@@ -11,8 +11,6 @@ package enum RunFile {
         case logDraft = "draft of the log of the output"
         case lock
         case outputDraft = "draft of the output"
-        /// Never written to under its name.
-        case scratch = "scratch file"
     }
 
     /// Opens a file of ours; nil if there is none.
@@ -110,7 +108,6 @@ package enum RunFile {
             case .newLog, .logDraft: return try begins(file, with: ChecksummedLine.start)
             case .lock: return try OutputLock.lockHolder(in: file) != nil
             case .outputDraft: return try begins(file, with: "{\"id\":")
-            case .scratch: return try file.info().size == 0
             }
         }
     }

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "log", "lock", "phibatch-new", "phibatch-log", "phibatch-first", "phibatch-trial-of-place",
+        "log", "lock", "phibatch-new", "phibatch-log", "phibatch-first",
     ])
     func anInputWithANameOfOursIsRefused(suffix: String) throws {
         let input = folder.path("in." + suffix)

@@ -147,7 +147,7 @@ import Testing
     /// All names beside the output must fit too, which is found before the work.
     @Test func aNameThatIsTooLongIsFoundFirst() throws {
         let folder = try TestFolder()
-        let longest = 255 - ".phibatch-trial-of-place".utf8.count
+        let longest = 255 - ".phibatch-first".utf8.count
         for (length, fits) in [(longest, true), (longest + 1, false)] {
             let name = String(repeating: "x", count: length)
             let open = { try LogStore(output: folder.path(name), fingerprint: testFingerprint) }

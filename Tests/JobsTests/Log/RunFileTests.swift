@@ -12,7 +12,7 @@ import Testing
 
     private static let lines = TestLine.make(3)
     private static let names = [
-        "log", "phibatch-new", "phibatch-log", "phibatch-first", "phibatch-trial-of-place",
+        "log", "phibatch-new", "phibatch-log", "phibatch-first",
     ].map { "out.jsonl." + $0 }
 
     private func refused(_ folder: TestFolder, _ what: String) throws {
@@ -83,7 +83,7 @@ import Testing
         let left: [(String, String)] = [
             ("phibatch-new", ""), ("phibatch-new", "{\"id\":\"a\",\"in"), ("phibatch-new", "{\"i"),
             ("phibatch-new", "\0\0\0\0"), ("phibatch-log", "{\"sum\":\"00"), ("phibatch-log", ""),
-            ("phibatch-first", ""), ("phibatch-first", "{\"sum\":\""), ("phibatch-trial-of-place", ""),
+            ("phibatch-first", ""), ("phibatch-first", "{\"sum\":\""),
         ]
         for (name, text) in left {
             let folder = try TestFolder()
