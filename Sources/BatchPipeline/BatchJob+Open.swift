@@ -116,12 +116,13 @@ extension BatchJob {
                 fingerprint: fingerprint, samples: settings.sampleCount,
                 format: settings.outputFormat)
         }
-        let waiting = OutputLock.Waiting(
-            onWait: { holder in
+        let waiting: OutputLock.Waiting = (
+            { holder in
                 log.info(
                     "waiting for \(holder?.description ?? "another run"), which is writing \(settings.output)"
                 )
-            }, shouldStop: { stopFlag.isSet })
+            }, { stopFlag.isSet }
+        )
         func open() throws -> LogStore {
             var options = try StoreOptions(settings)
             (options.restart, options.ifChanged, options.prunes) = (restarts, ifChanged, prunes)

@@ -67,8 +67,8 @@ package struct JobFreshness: Sendable, Equatable {
                 rewrite = "the format has changed, or what results show"
             }
             let others = digests.filter { $0 != now?.digest && known?.0.contains($0) != true }
-            if changes.isEmpty, let now, let other = others.min() {
-                changes = [now.changedGroups(fromDigest: other)]
+            if changes.isEmpty, now != nil, let other = others.min() {
+                changes = [RunFingerprint.unknown]
                 if let old = known?.1(other) { compare(with: old) }
             }
         } else if let output, unknown == nil, begun?.isRestarted != true, try output.info().size > 0 {

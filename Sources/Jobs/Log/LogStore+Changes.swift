@@ -8,7 +8,6 @@ extension LogStore {
         var path: String
         /// It is of a run that has not come to its end.
         var isBegun = false
-        var digest: String
         /// Nil if nobody knows any more.
         var old: RunFingerprint?
     }
@@ -21,7 +20,7 @@ extension LogStore {
             guard !fingerprint.changes(from: old).isEmpty || old.digest != fingerprint.digest else {
                 return nil
             }
-            return Change(path: paths.log, isBegun: true, digest: old.digest, old: old)
+            return Change(path: paths.log, isBegun: true, old: old)
         }
         guard let settings, case let old = settings.fingerprint, old != fingerprint else { return nil }
         // Results of other settings were kept, and there was nothing else to do.
@@ -30,7 +29,7 @@ extension LogStore {
             try results.readPacked()
             if results.shares.map(\.run) == [fingerprint.digest] { return nil }
         }
-        return Change(path: paths.output, digest: old.digest, old: old)
+        return Change(path: paths.output, old: old)
     }
 
     /// Whether an unfinished run has nothing that would be lost.
@@ -42,38 +41,27 @@ extension LogStore {
     }
 
     func refusal(of change: Change) -> UserError {
-        guard let old = change.old else {
-            return UserError(
-                .mismatch, at: change.path,
-                "was made by a run that differs in: \(fingerprint.changedGroups(fromDigest: change.digest)) "
-                    + "(run \(change.digest), this one is \(fingerprint.digest)). Name another output, "
-                    + "\(ways)")
-        }
         let what = change.isBegun ? "begun" : "made"
         return UserError(
             .mismatch, at: change.path,
-            "was \(what) with another model or other settings:\n" + list(from: old)
+            "was \(what) with another model or other settings:\n"
+                + differences(change).map { "  \($0)\n" as Message }.joined(separator: "")
                 + "Run it as it was \(what), "
-                + (fingerprint.steps(of: old) == nil
+                + (change.old.flatMap(fingerprint.steps) == nil
                     ? "" : "make only what the changed steps concern again (--if-changed restart), ")
-                + ways)
+                + "keep the results there are and do the others with the new settings (--if-changed keep), or \(beginAgain)"
+        )
     }
 
-    private func list(from old: RunFingerprint) -> Message {
+    private func differences(_ change: Change) -> [String] {
+        guard let old = change.old else { return [RunFingerprint.unknown] }
         let changes = fingerprint.changes(from: old)
-        let lines = changes.isEmpty ? ["the order of the settings"] : changes
-        return lines.map { "  \($0)\n" as Message }.joined(separator: "")
-    }
-
-    private var ways: Message {
-        "keep the results there are and do the others with the new settings (--if-changed keep), or \(beginAgain)"
+        return changes.isEmpty ? ["the order of the settings"] : changes
     }
 
     func keeping(_ change: Change) -> String {
-        let what = change.old.map { fingerprint.changes(from: $0).joined(separator: "; ") }
-        return
-            "earlier results under other settings are kept; lines that are left are done with the new ones ("
-            + "\(what ?? fingerprint.changedGroups(fromDigest: change.digest)))"
+        "earlier results under other settings are kept; lines that are left are done with the new ones ("
+            + "\(differences(change).joined(separator: "; ")))"
     }
 
     /// Returns the fingerprint of a run by its digest; nil if nobody knows any more.
@@ -90,7 +78,7 @@ extension LogStore {
             return true
         }
         guard refusesOthers else { return false }
-        throw refusal(of: Change(path: path, digest: digest, old: settings?.run(digest)))
+        throw refusal(of: Change(path: path, old: settings?.run(digest)))
     }
 
     /// Results of this run count from now on.

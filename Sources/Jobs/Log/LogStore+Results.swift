@@ -2,6 +2,7 @@ import FoundationShim
 
 /// The store as a run uses it.
 extension LogStore: ResultStore {
+    package var log: LogStore? { self }
     package var positionLimit: Int? { nil }
 
     /// The content hashes under which an earlier run left something of a key's id and sample.

@@ -24,25 +24,13 @@ package enum ModelFingerprint {
         folder: String, adapter: String? = nil, hashes: FileHashes = FileHashes(cache: nil),
         willRead: (Int) -> Void = { _ in }
     ) throws -> [(String, String)] {
-        do throws(SystemError) {
-            return try parts(in: folder, adapter, hashes, willRead)
-        } catch {
-            throw UserError(.missing, error)
-        }
-    }
-
-    private static func parts(
-        in folder: String, _ adapter: String?, _ hashes: FileHashes, _ willRead: (Int) -> Void
-    ) throws(SystemError) -> [(String, String)] {
-        let names: [String]
-        do { names = try Files.names(in: folder) } catch {
-            throw SystemError(folder, "the model folder can't be read", code: error.code)
-        }
+        let names = try explaining(
+            .missing, at: folder, "the model folder can't be read", try Files.names(in: folder))
         let present = Set(names)
         let weights = names.filter { $0.utf8.reversed().starts(with: ".safetensors".utf8.reversed()) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         guard !weights.isEmpty else {
-            throw SystemError(folder, "the model folder has no *.safetensors file")
+            throw UserError(.missing, at: folder, "the model folder has no *.safetensors file.")
         }
         var files = (modelFiles.filter(present.contains) + weights).map {
             (name: "model.\($0)", path: Paths.join(folder, $0))
@@ -52,7 +40,7 @@ package enum ModelFingerprint {
                 .filter { Files.kind(of: $0.1) == .regular }
         }
         files += tokenizerFiles.filter(present.contains).map { ("tokenizer.\($0)", Paths.join(folder, $0)) }
-        let found = try hashes.hashes(of: files.map(\.path), willRead: willRead)
+        let found = try explaining(.missing, try hashes.hashes(of: files.map(\.path), willRead: willRead))
         return zip(files, found).map { file, hash in
             (file.name, "\(hash.state.size) bytes, sha256 \(hash.sha256)")
         }

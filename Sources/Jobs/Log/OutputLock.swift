@@ -19,18 +19,8 @@ package final class OutputLock {
         package var description: String { "process \(pid) on \(host), started \(started)".asMessage }
     }
 
-    /// Callbacks while another run holds the lock.
-    package struct Waiting {
-        /// Called once, when the wait begins.
-        package var onWait: (Holder?) -> Void
-        /// Asked a few times a second.
-        package var shouldStop: () -> Bool
-
-        package init(onWait: @escaping (Holder?) -> Void, shouldStop: @escaping () -> Bool = { false }) {
-            self.onWait = onWait
-            self.shouldStop = shouldStop
-        }
-    }
+    /// Callbacks while another run holds the lock: one when the wait begins, one that is asked a few times a second.
+    package typealias Waiting = (onWait: (Holder?) -> Void, shouldStop: () -> Bool)
 
     /// The log, locked. A run that puts another one in its place hands it over here.
     var log: File

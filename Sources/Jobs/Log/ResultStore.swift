@@ -25,6 +25,8 @@ package struct InputEnd: Sendable, Equatable {
 /// A result is handed over as what came of the work; where it stands in an output, and how it looks there, is the
 /// store's. So a kept result fits wherever an edit of the input has moved its line.
 package protocol ResultStore: AnyObject {
+    /// The log that keeps them, and what an earlier run left in it; nil, the default, if nothing is kept.
+    var log: LogStore? { get }
     /// Notes that `key` stands at `position` of the input, and says what is known of it.
     /// The same key may come again (a duplicate id): that is another piece of work.
     func claim(_ key: ResultKey, position: Int) throws -> StoredState
@@ -50,8 +52,7 @@ package protocol ResultStore: AnyObject {
 }
 
 extension ResultStore {
-    /// The log that keeps them, and what an earlier run left in it; nil if nothing is kept.
-    package var log: LogStore? { self as? LogStore }
+    package var log: LogStore? { nil }
     package func result(at position: Int) throws -> GenerationResult? { nil }
     package func saveInFlight(_ records: [InFlightRecord]) throws {}
     package func endsEarly(at count: Int) {}

@@ -6,12 +6,11 @@ import OperatingSystem
 ///
 /// Names are `group.name` (`model.config`, `job.temperature`). Files of a run have either the whole list (a log's
 /// header) or its `digest` (each result). The digest has eight hexadecimal digits for each group, in order of first
-/// appearance, so that even a finished output without the list can tell which group differs.
+/// appearance.
 package struct RunFingerprint: Sendable, Equatable {
     package let parts: [(name: String, value: String)]
     /// For example `5f3a91c2-77d0be11-09ac3d5e`.
     package let digest: String
-    let groups: [String]
 
     /// Version of the parts' computation: over every byte of the model's files.
     static let version = ("phibatch.fingerprint", "2")
@@ -36,7 +35,6 @@ package struct RunFingerprint: Sendable, Equatable {
             // Lengths make the encoding unambiguous.
             hashes[place].update("\(name.utf8.count) \(value.utf8.count) \(name)\(value)".utf8)
         }
-        self.groups = groups
         digest = hashes.map { FileHash.hexadecimal($0.finalize().prefix(4)) }.joined(separator: "-")
     }
 
@@ -71,15 +69,8 @@ package struct RunFingerprint: Sendable, Equatable {
         return lines
     }
 
-    /// Returns the groups that differ from an earlier run's digest.
-    package func changedGroups(fromDigest old: String) -> String {
-        let before = old.split(at: "-", keepingEmpty: true)
-        let now = digest.split(at: "-", keepingEmpty: true)
-        let changed = before.count == now.count ? groups.indices.filter { before[$0] != now[$0] } : []
-        if changed.isEmpty { return "settings or version" }
-        return changed.map { groups[$0] == "phibatch" ? "the version of phibatch" : groups[$0] }
-            .joined(separator: ", ")
-    }
+    /// Difference to a run of which only the digest is left.
+    package static let unknown = "settings that nobody knows any more"
 }
 
 extension RunFingerprint {

@@ -11,7 +11,7 @@ package struct RunShare: Sendable, Equatable {
     /// Differences to the results of another run, each with its value there and here.
     package func changes(to now: RunFingerprint) -> [String] {
         guard run != now.digest else { return [] }
-        return fingerprint.map { now.changes(from: $0) } ?? [now.changedGroups(fromDigest: run)]
+        return fingerprint.map { now.changes(from: $0) } ?? [RunFingerprint.unknown]
     }
 }
 
@@ -29,7 +29,7 @@ extension [RunShare] {
         return map { share in
             let what: Message
             if share.run.isEmpty {
-                what = "with settings that nobody knows any more"
+                what = "with \(RunFingerprint.unknown)"
             } else if let now {
                 let changes = share.changes(to: now).map { "\($0)" as Message }.joined(separator: "; ")
                 what =

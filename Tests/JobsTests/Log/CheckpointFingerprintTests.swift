@@ -88,7 +88,6 @@ import Testing
             return try ModelFingerprint.parts(folder: folder.url.path)
         }
         let base = RunFingerprint(try model())
-        #expect(base.groups == ["model", "tokenizer"])
         #expect(RunFingerprint(try model { $0["README.md"] = [] }) == base)
         let changes: [(String, (inout [String: [UInt8]]) -> Void)] = [
             ("model.config.json", { $0["config.json"] = Array("{ }".utf8) }),

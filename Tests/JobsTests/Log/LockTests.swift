@@ -82,13 +82,14 @@ private final class OtherProcess {
         let other = try OtherProcess(holding: folder.path("out.jsonl"))
         var asked = 0
         var holder: OutputLock.Holder?
-        let waiting = OutputLock.Waiting(
-            onWait: { holder = $0 },
-            shouldStop: {
+        let waiting: OutputLock.Waiting = (
+            { holder = $0 },
+            {
                 asked += 1
                 if asked == 2 { other.kill() }
                 return false
-            })
+            }
+        )
         let store = try LogStore(
             output: folder.path("out.jsonl"), fingerprint: testFingerprint, waiting: waiting)
         #expect(asked >= 2)
@@ -101,7 +102,7 @@ private final class OtherProcess {
         let error = #expect(throws: UserError.self) {
             try LogStore(
                 output: folder.path("out.jsonl"), fingerprint: testFingerprint,
-                waiting: OutputLock.Waiting(onWait: { _ in }, shouldStop: { true }))
+                waiting: ({ _ in }, { true }))
         }
         #expect(error?.kind == .interrupted)
         other.kill()
@@ -152,7 +153,7 @@ private final class OtherProcess {
                         guard
                             let lock = try? OutputLock(
                                 paths, output: "o", LogHeader(fingerprint: testFingerprint),
-                                waiting: .init(onWait: { _ in }), in: .real
+                                waiting: ({ _ in }, { false }), in: .real
                             ),
                             let text = try? String(contentsOfFile: counter, encoding: .utf8),
                             let value = Int(text)
