@@ -1,13 +1,15 @@
 import Foundation
 import OperatingSystem
+import TestSupport
 import Testing
 
 struct AtomicFileTests {
-    private let top = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+    private let temporary: TemporaryFolder
+    private var top: String { temporary.path }
+
+    init() throws { temporary = try TemporaryFolder() }
 
     @Test func aFileIsReplacedAtOnce() throws {
-        defer { try? FileManager.default.removeItem(atPath: top) }
-        try Files.makeFolder(top)
         let path = top + "/file"
         try Files.replaceContents(of: path, with: [1])
         try {
@@ -23,8 +25,6 @@ struct AtomicFileTests {
     }
 
     @Test func aDraftGoesWithItsOwner() throws {
-        defer { try? FileManager.default.removeItem(atPath: top) }
-        try Files.makeFolder(top)
         _ = try AtomicFile(top + "/file", draft: top + "/draft")
         #expect(try Files.names(in: top).isEmpty)
         let error = #expect(throws: SystemError.self) {
@@ -34,7 +34,6 @@ struct AtomicFileTests {
     }
 
     @Test func aLockIsTakenOnce() throws {
-        defer { try? FileManager.default.removeItem(atPath: top) }
         let folder = try OpenFolder(top)
         let lock = try FileLock.take("lock", in: folder)
         #expect(lock != nil)

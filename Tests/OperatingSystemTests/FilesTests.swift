@@ -1,21 +1,16 @@
 import Foundation
 import OperatingSystem
+import TestSupport
 import Testing
 
 struct FilesTests {
-    /// A folder whose name is not UTF-8.
-    private func withFolder(_ work: (String) throws -> Void) throws {
-        let top = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: top) }
-        let folder = Paths.join(top, String(pathBytes: [0x66, 0xFF]))
-        try Files.makeFolder(Paths.join(folder, "deep/er"))
-        try work(folder)
-    }
+    private let temporary: TemporaryFolder
+    private var top: String { temporary.path }
+
+    init() throws { temporary = try TemporaryFolder() }
 
     /// Steps up go where a link leads nowhere else.
     @Test func pathsAreJoinedShortly() throws {
-        let top = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: top) }
         try Files.makeFolder(top + "/jobs/more")
         try FileManager.default.createSymbolicLink(atPath: top + "/link", withDestinationPath: "jobs/more")
         for (folder, name, expected) in [
@@ -37,21 +32,22 @@ struct FilesTests {
     }
 
     @Test func namesOfAnyBytes() throws {
-        try withFolder { folder in
-            let name = String(pathBytes: [0x61, 0xE9, 0x2E, 0xFE])
-            let path = Paths.join(folder, name)
-            try Files.replaceContents(of: path, with: [1, 2, 3])
-            #expect(try Files.contents(of: path) == [1, 2, 3])
-            #expect(try Files.contents(of: path, limit: 2) == [1, 2])
-            #expect(Files.kind(of: path) == .regular && Files.kind(of: folder) == .folder)
-            #expect(try Files.names(in: folder).sorted() == [name, "deep"].sorted())
-            let canonical = try #require(Files.canonicalPath(path))
-            #expect(canonical.utf8.elementsEqual(path.utf8) || canonical.hasSuffix(name))
-            // The repaired name is another one.
-            let repaired = Paths.join(folder, String(decoding: name.pathBytes, as: UTF8.self))
-            #expect(Files.kind(of: repaired) == nil)
-            #expect(Files.identity(of: path) == Files.identity(of: Paths.join(folder, "deep/../\(name)")))
-        }
+        // Its name is not UTF-8.
+        let folder = Paths.join(top, String(pathBytes: [0x66, 0xFF]))
+        try Files.makeFolder(Paths.join(folder, "deep/er"))
+        let name = String(pathBytes: [0x61, 0xE9, 0x2E, 0xFE])
+        let path = Paths.join(folder, name)
+        try Files.replaceContents(of: path, with: [1, 2, 3])
+        #expect(try Files.contents(of: path) == [1, 2, 3])
+        #expect(try Files.contents(of: path, limit: 2) == [1, 2])
+        #expect(Files.kind(of: path) == .regular && Files.kind(of: folder) == .folder)
+        #expect(try Files.names(in: folder).sorted() == [name, "deep"].sorted())
+        let canonical = try #require(Files.canonicalPath(path))
+        #expect(canonical.utf8.elementsEqual(path.utf8) || canonical.hasSuffix(name))
+        // The repaired name is another one.
+        let repaired = Paths.join(folder, String(decoding: name.pathBytes, as: UTF8.self))
+        #expect(Files.kind(of: repaired) == nil)
+        #expect(Files.identity(of: path) == Files.identity(of: Paths.join(folder, "deep/../\(name)")))
     }
 
     @Test func failuresSayWhy() {

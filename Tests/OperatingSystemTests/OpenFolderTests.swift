@@ -1,9 +1,13 @@
 import Foundation
 import OperatingSystem
+import TestSupport
 import Testing
 
 struct OpenFolderTests {
-    private let top = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+    private let temporary: TemporaryFolder
+    private var top: String { temporary.path }
+
+    init() throws { temporary = try TemporaryFolder() }
 
     private func mode(_ name: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: top + "/" + name)
@@ -11,7 +15,6 @@ struct OpenFolderTests {
     }
 
     @Test func filesAreMadeBelow() throws {
-        defer { try? FileManager.default.removeItem(atPath: top) }
         let folder = try OpenFolder(top, mode: 0o700)
         try folder.write("one", to: "a/b/c")
         try folder.write("two", to: "a/b/c")
@@ -25,7 +28,6 @@ struct OpenFolderTests {
     }
 
     @Test func noLinkIsFollowed() throws {
-        defer { try? FileManager.default.removeItem(atPath: top) }
         try Files.makeFolder(top + "/elsewhere")
         try Files.replaceContents(of: top + "/elsewhere/file", with: [1])
         let folder = try OpenFolder(top + "/cache")

@@ -11,11 +11,14 @@ package final class TemporaryFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    package func write(_ text: String, to name: String) throws -> String {
-        try write(Array(text.utf8), to: name)
+    @discardableResult package func write(_ text: String, to name: String) throws -> String {
+        try write(text.utf8, to: name)
     }
 
-    package func write(_ bytes: [UInt8], to name: String) throws -> String {
+    /// - Returns: its path.
+    @discardableResult package func write(
+        _ bytes: some Sequence<UInt8>, to name: String
+    ) throws -> String {
         let file = path + "/" + name
         try Data(bytes).write(to: URL(fileURLWithPath: file))
         return file

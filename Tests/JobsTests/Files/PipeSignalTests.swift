@@ -28,6 +28,7 @@ import Testing
             try store.append(lines[0].result, key: lines[0].key, position: 0)
         }
         #expect(error?.kind == .closedStream)
+        #expect(throws: UserError.self) { try store.finish(count: 2) }
         var blocked = sigset_t()
         pthread_sigmask(SIG_BLOCK, nil, &blocked)
         #expect(sigismember(&blocked, SIGPIPE) == 0, "the thread's mask is as before")

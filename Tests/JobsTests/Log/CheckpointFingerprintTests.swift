@@ -31,17 +31,6 @@ import Testing
         #expect(!folder.has("out.jsonl.lock"))
     }
 
-    @Test func restartKeepsTheOldJournalAside() throws {
-        for number in 1...2 {
-            try TestRun(lines: lines, limit: number).stop(openStore(folder, restart: number > 1))
-        }
-        let store = try openStore(folder, fingerprint: other, restart: true)
-        #expect(store.notes.count == 1)
-        #expect(folder.has("out.jsonl.old-1.log") && folder.has("out.jsonl.old-2.log"))
-        #expect(try TestRun(lines: lines).run(store) == 4)
-        #expect(try folder.names == ["out.jsonl", "out.jsonl.old-1.log", "out.jsonl.old-2.log"])
-    }
-
     @Test func aRestartIsRememberedAndTheOldOutputStays() throws {
         try TestRun(lines: lines).run(openStore(folder))
         let old = try folder.bytes("out.jsonl")

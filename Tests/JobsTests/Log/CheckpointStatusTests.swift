@@ -87,20 +87,6 @@ import Testing
         #expect(store.positionLimit == .max)
     }
 
-    @Test func aClosedStreamIsAnError() throws {
-        let pipe = Pipe()
-        let store = StreamStore(
-            descriptor: pipe.fileHandleForWriting.fileDescriptor, fingerprint: testFingerprint)
-        try pipe.fileHandleForReading.close()
-        let line = TestLine.make(1)[0]
-        _ = try store.claim(line.key, position: 0)
-        let error = #expect(throws: UserError.self) {
-            try store.append(line.result, key: line.key, position: 0)
-        }
-        #expect(error?.kind == .closedStream)
-        #expect(throws: UserError.self) { try store.finish(count: 1) }
-    }
-
     /// A pipe that its writer must not block takes a part at a time.
     @Test func shortWritesGoOn() throws {
         let lines = TestLine.make(2000)

@@ -2,36 +2,21 @@ import BatchEngine
 import Errors
 import Foundation
 import OperatingSystem
+import TestSupport
 import Testing
 
 @testable import BatchPipeline
 @testable import Jobs
 
-/// A folder that goes with the test.
-final class TestFolder {
-    let url: URL
+typealias TestFolder = TemporaryFolder
 
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("phibatch-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    var path: String { url.path }
+extension TestFolder {
+    var url: URL { URL(fileURLWithPath: path) }
     func path(_ name: String) -> String { path + "/" + name }
     func bytes(_ name: String) throws -> [UInt8] {
         Array(try Data(contentsOf: URL(fileURLWithPath: path(name))))
     }
     func text(_ name: String) throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
-    /// - Returns: its path.
-    @discardableResult
-    func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
-        try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
-        return path(name)
-    }
-    @discardableResult
-    func write(_ text: String, to name: String) throws -> String { try write(text.utf8, to: name) }
     /// Puts lines into the input.
     func write(lines: [String]) throws { try write(lines.map { $0 + "\n" }.joined().utf8, to: "in.jsonl") }
     func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }

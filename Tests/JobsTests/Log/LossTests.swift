@@ -318,20 +318,4 @@ import Testing
         for number in 2...4 { _ = try run(folder, number, keeping: 1, inputs: [input, folder.path("no")]) }
         #expect(try folder.names == ["in", "out.jsonl", "out.jsonl.old-1", "out.jsonl.old-4"])
     }
-
-    @Test func withoutHardLinksItIsACopy() throws {
-        _ = try run(folder, 0)
-        let store = try openStore(folder, system: FaultyFileSystem(hasSecondNames: false))
-        try TestRun(lines: lines(1)).run(store)
-        #expect(try folder.bytes("out.jsonl.old-1") == TestRun(lines: lines(0)).expected())
-        #expect(try folder.names == ["out.jsonl", "out.jsonl.old-1"])
-    }
-
-    @Test func aRunEndedBeforeTheRenameKeepsTheOutputOnce() throws {
-        _ = try run(folder, 0)
-        try FileManager.default.linkItem(
-            atPath: folder.path("out.jsonl"), toPath: folder.path("out.jsonl.old-1"))
-        _ = try run(folder, 1)
-        #expect(try folder.names == ["out.jsonl", "out.jsonl.old-1"])
-    }
 }
