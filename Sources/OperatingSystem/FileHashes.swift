@@ -50,16 +50,15 @@ package struct FileHashes: Sendable {
         let all = files
         let results = Mutex([Result<FileHash, SystemError>?](repeating: nil, count: all.count))
         onThreads(threads, count: all.count) { index in
-            let result = all[index].kept.map { .success($0) } ?? result(of: all[index].file)
+            let result = Result { () throws(SystemError) in
+                if let kept = all[index].kept { return kept }
+                return try read(all[index].file)
+            }
             results.withLock { $0[index] = result }
         }
         var hashes: [FileHash] = []
         for result in results.withLock({ $0 }) { if let result { hashes.append(try result.get()) } }
         return hashes
-    }
-
-    private func result(of file: OpenFile) -> Result<FileHash, SystemError> {
-        do throws(SystemError) { return .success(try read(file)) } catch { return .failure(error) }
     }
 
     private func read(_ file: OpenFile) throws(SystemError) -> FileHash {
@@ -68,7 +67,6 @@ package struct FileHashes: Sendable {
         if let promised = FileHash.promised(by: file.path), promised != hash.sha256 {
             throw SystemError(
                 file.path,
-
                 "does not hold what its name in the Hugging Face cache says (SHA-256 \(promised)). It is "
                     + "damaged, or not whole: download it again")
         }
@@ -139,13 +137,8 @@ package struct FileHashes: Sendable {
         let own = names.filter { $0.hasSuffix(".hash") || $0.hasSuffix(".draft") }.map { folder + "/" + $0 }
             .filter { Files.begins($0, with: Self.head) }
             .compactMap { path in
-                (try? OpenFile.at(path, followsLinks: false).info()).map {
-                    (path: path, changed: $0.changed)
-                }
+                (try? FileInfo(ofEntry: path)).map { (path: path, size: 1, used: $0.changed) }
             }
-        let excess = own.count - Self.countLimit
-        for file in own.sorted(by: { $0.changed < $1.changed }).prefix(max(0, excess)) {
-            try? Files.remove(file.path)
-        }
+        Files.removeUnused(own, beyond: Self.countLimit, but: "")
     }
 }
