@@ -47,13 +47,10 @@ package struct JobFreshness: Sendable, Equatable {
         }
         guard output != nil || log != nil || unknown != nil else { return nil }
         now = try job.runFingerprint(cache: cache)
-        let (begun, settings) = (log?.begun, log?.finished?.header)
-        if let begun { compare(with: begun.fingerprint) }
-        let known =
-            begun.map { header in (header.accepted, header.run) }
-            ?? settings.map { settings in
-                (Set(settings.fingerprint == now ? settings.kept.map(\.digest) : []), settings.run)
-            }
+        if let begun = log?.begun { compare(with: begun.fingerprint) }
+        let accepted =
+            log?.begun?.accepted
+            ?? (log?.finished?.header).flatMap { $0.fingerprint == now ? $0.accepted : nil } ?? []
         if let finished = log?.finished {
             var digests: Set<String> = []
             try log?.readPacked {
@@ -66,12 +63,12 @@ package struct JobFreshness: Sendable, Equatable {
             } else if finished.header.format != format.nameInLog || finished.header.layout != format.layout {
                 rewrite = "the format has changed, or what results show"
             }
-            let others = digests.filter { $0 != now?.digest && known?.0.contains($0) != true }
+            let others = digests.filter { $0 != now?.digest && !accepted.contains($0) }
             if changes.isEmpty, now != nil, let other = others.min() {
                 changes = [RunFingerprint.unknown]
-                if let old = known?.1(other) { compare(with: old) }
+                if let old = log?.run(other) { compare(with: old) }
             }
-        } else if let output, unknown == nil, begun?.isRestarted != true, try output.info().size > 0 {
+        } else if let output, unknown == nil, log?.begun?.isRestarted != true, try output.info().size > 0 {
             unknown = "\(paths.output) has no log \(paths.log)"
         }
         let outcome = try log?.readPlain()

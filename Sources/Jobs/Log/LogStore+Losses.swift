@@ -14,11 +14,9 @@ extension LogStore {
             } else if earlier.kept == 0 {
                 "none of \(all) fits a line of the input any more (lines gone: \(earlier.gone), changed: "
                     + "\(earlier.changed))"
-            } else if earlier.losesTooMany {
-                "of \(all) \(earlier.gone) would go, as their lines are not in the input any more"
             } else {
-                "of \(all) \(earlier.gone) would go, as their lines are not in the input; but that ends in half a "
-                    + "line, so it seems to be still written"
+                "of \(all) \(earlier.gone) would go, as their lines are not in the input any more"
+                    + (end.isCut ? "; it ends in half a line, so it seems to be still written" : "")
             }
         let why =
             end.hasNumbered

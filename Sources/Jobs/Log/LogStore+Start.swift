@@ -146,7 +146,6 @@ extension LogStore {
             let what = try system.exists(paths.output) ? "not as it was written" : "not there any more"
             notes.append("\(paths.output): is \(what); it is written again from its log.")
         }
-        claims.earlier.foreignLines = found.lost
     }
 
     private func loadRecords() throws {
@@ -162,7 +161,7 @@ extension LogStore {
             // So that the next run doesn't find, and tell of, the same damage again.
             for range in outcome.damagedRanges { try lock.log.fill(range, with: 0x0a) }
         }
-        claims.earlier.superseded = outcome.superseded
+        claims.earlier.superseded = outcome.superseded + found.lost
         redo = outcome.redo
         if found.begun?.fingerprint.digest == fingerprint.digest {
             for record in outcome.inFlight.values {

@@ -42,20 +42,15 @@ package final class OutputLock {
     ) throws {
         self.system = system
         var attempts = 0
-        var races = 0
         while true {
             let holder: Holder?
             switch try Self.attempt(paths, output, header, in: system) {
             case .taken(let log, let isNew, let lockFile):
                 (self.log, self.isNew, self.lockFile) = (log, isNew, lockFile)
                 return
-            case .changing where races < 1000:
-                races += 1
-                continue
-            case .changing: holder = nil
             case .held(let other): holder = other
             }
-            // `phibatch status` may hold a shared lock for an instant: a refusal must last.
+            // `phibatch status` may hold a shared lock for an instant, or others are at it too: a refusal must last.
             attempts += 1
             if attempts == 5 {
                 // Perhaps it is somebody else's file, locked by somebody else's program.
@@ -78,9 +73,8 @@ package final class OutputLock {
 
     private enum Attempt {
         case taken(File, isNew: Bool, File?)
+        /// Nil also while others change the files: the next attempt will tell.
         case held(by: Holder?)
-        /// Others are at it too: the next attempt will tell.
-        case changing
     }
 
     private static func attempt(
@@ -95,9 +89,8 @@ package final class OutputLock {
         } catch  where error.code == EEXIST {
             do { try RunFile.removeLeftover(paths.newLog, .newLog, in: system) } catch {
                 guard error.kind == .locked else { throw error }
-                return .held(by: nil)
             }
-            return .changing
+            return .held(by: nil)
         }
         do {
             // Another may take it for what a killed run left, and remove it, until it is locked.
@@ -113,7 +106,7 @@ package final class OutputLock {
             return attempt
         } catch {
             try? draft.remove()
-            if (error as? UserError)?.code == EEXIST { return .changing }
+            if (error as? UserError)?.code == EEXIST { return .held(by: nil) }
             throw error
         }
     }
@@ -124,7 +117,7 @@ package final class OutputLock {
     ) throws -> Attempt {
         let isFree = try log.tryLock(exclusive: true)
         if isFree == false { return .held(by: holder(of: log)) }
-        guard try log.isInPlace() else { return .changing }
+        guard try log.isInPlace() else { return .held(by: nil) }
         guard try isNew || RunFile.isOurs(log, .log) else { throw RunFile.foreign(paths.log, .log) }
         if isFree == true { return .taken(log, isNew: isNew, nil) }
         do {
@@ -135,12 +128,12 @@ package final class OutputLock {
         } catch {
             guard error.code == EEXIST else { throw error }
             guard let there = try RunFile.open(paths.lock, .lock, .readOwn, in: system) else {
-                return .changing
+                return .held(by: nil)
             }
             let holder = try lockHolder(in: there)
             if holder?.mayLive == true { return .held(by: holder) }
             try there.remove()
-            return .changing
+            return .held(by: nil)
         }
     }
 

@@ -62,6 +62,8 @@ package class OutputLog {
     /// Last line of the packed part. It has the sum of the output, and of the file of failed lines, so that a log belongs to
     /// one output and no other.
     struct End: Equatable {
+        static let marker: StaticString = "\"results\":"
+
         var results: Int
         var output: Sum
         /// The file of failed lines; nil if there is none.
@@ -78,8 +80,6 @@ package class OutputLog {
 }
 
 extension OutputLog.End {
-    static let marker: StaticString = "\"results\":"
-
     /// - Parameter line: one whose sum is known to be right.
     init?(_ line: UnsafeRawBufferPointer) {
         guard let json = try? JSONValue(parsing: line, limits: .file), let results = json.int("results"),
@@ -91,9 +91,7 @@ extension OutputLog.End {
 
 extension OutputLog.Sum {
     fileprivate init?(_ json: JSONValue) {
-        guard let size = json.int("size"),
-            let content = json.hex("content")
-        else { return nil }
+        guard let size = json.int("size"), let content = json.hex("content") else { return nil }
         self.init(size: size, content: content)
     }
 
@@ -218,7 +216,7 @@ extension OutputLog {
     var headers: [LogHeader] { [begun, finished?.header].compactMap(\.self) }
 
     /// Returns what is known of a run whose results count.
-    func run(_ digest: String) -> RunFingerprint? { headers.lazy.compactMap { $0.run(digest) }.first }
+    package func run(_ digest: String) -> RunFingerprint? { headers.lazy.compactMap { $0.run(digest) }.first }
 
     /// Schemes by which lines are known.
     package var lines: [LineScheme] { headers.reduce([]) { $0.adding($1.lines) } }

@@ -122,53 +122,33 @@ struct OutputPlace {
             "cannot be given the attributes of \(paths.output)",
             try system.copyAttributes(from: paths.output, to: draft.descriptor))
         var now = try draft.info()
-        if now.user != earlier.user || now.group != earlier.group {
-            try setOwner(of: draft, earlier.user, earlier.group)
+        func change(_ call: @autoclosure () throws(SystemError) -> Void) throws(UserError) {
+            do throws(SystemError) { try system.retrying(try call()) } catch {
+                guard FileSystem.refused.contains(error.code) else {
+                    throw UserError(.io, at: draft.path, "cannot be given its owner and permissions", error)
+                }
+            }
             now = try draft.info()
+        }
+        if now.user != earlier.user || now.group != earlier.group {
+            try change(try system.setOwner(draft.descriptor, user: earlier.user, group: earlier.group))
         }
         if now.group != earlier.group {
             // Only root may give a file away, but others may hand it to a group of theirs.
-            try setOwner(of: draft, now.user, earlier.group)
-            now = try draft.info()
+            try change(try system.setOwner(draft.descriptor, user: now.user, group: earlier.group))
         }
         var mode = earlier.mode
         // Another user or group must not get what theirs had.
         if now.user != earlier.user { mode &= 0o3777 }
         if now.group != earlier.group { mode = mode & 0o5707 | (mode & 0o7) << 3 & mode & 0o070 }
-        if now.mode != mode {
-            do throws(SystemError) {
-                try system.retrying(try system.setMode(draft.descriptor, mode))
-            } catch {
-                guard FileSystem.refused.contains(error.code) else {
-                    throw UserError(.io, at: draft.path, "cannot be given its permissions", error)
-                }
-            }
-            now = try draft.info()
-        }
-        var lost = attributes.map { "its attribute \($0) can't be set" }
-        if now.user != earlier.user {
-            lost.append("it belongs to user \(earlier.user), but the new one will belong to user \(now.user)")
-        }
-        if now.group != earlier.group {
-            lost.append(
-                "it belongs to group \(earlier.group), but the new one will belong to group \(now.group)")
-        }
-        if now.mode != earlier.mode {
-            lost.append(
-                "its permissions are \(octal(earlier.mode)), the new one's will be \(octal(now.mode))")
+        if now.mode != mode { try change(try system.setMode(draft.descriptor, mode)) }
+        var lost = attributes.map { "its attribute \($0)" }
+        for (what, old, new, radix) in [
+            ("user", earlier.user, now.user, 10), ("group", earlier.group, now.group, 10),
+            ("permissions", earlier.mode, now.mode, 8),
+        ] where old != new {
+            lost.append("its \(what) \(String(old, radix: radix)), but \(String(new, radix: radix))")
         }
         return lost
     }
-
-    private func setOwner(of file: File, _ user: UInt32, _ group: UInt32) throws(UserError) {
-        do throws(SystemError) {
-            try system.retrying(try system.setOwner(file.descriptor, user: user, group: group))
-        } catch {
-            guard FileSystem.refused.contains(error.code) else {
-                throw UserError(.io, at: file.path, "cannot be given its owner", error)
-            }
-        }
-    }
-
-    private func octal(_ mode: UInt32) -> String { String(mode, radix: 8) }
 }

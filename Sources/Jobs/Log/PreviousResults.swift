@@ -13,10 +13,8 @@ package struct PreviousResults {
 
     var inOutput = Tally()
     var inLog = Tally()
-    /// Results in the output that the log has other ones for, as their lines were changed before.
+    /// Results of the output that are damaged, or that the log has other ones for, as their lines were changed before.
     var superseded = 0
-    /// Lines of the output that aren't as this run would write them.
-    var foreignLines = 0
     /// Lines beyond those that are needed may be in the input.
     private(set) var endsEarly = false
     /// Results that a look ahead found beyond the lines that are claimed.
@@ -33,12 +31,12 @@ package struct PreviousResults {
     }
 
     /// Lines of the earlier output that don't go into the new one.
-    var lostFromOutput: Int { inOutput.changed + inOutput.gone + superseded + foreignLines }
+    var lostFromOutput: Int { inOutput.changed + inOutput.gone + superseded }
 
     /// Whether so many would go that it looks like a mistake.
     package var losesTooMany: Bool { gone * 10 > found }
 
-    /// Notes that so many results of the output are beyond those that are needed. Unfinished ones are no loss.
+    /// Records that so many results of the output are beyond those that are needed. Unfinished ones are no loss.
     mutating func end(losing count: Int) {
         endsEarly = true
         ahead = Tally()

@@ -32,12 +32,11 @@ package enum RunFile {
             file = try File.openIfPresent(path, access, in: system)
         } catch {
             // The call's own answer to a link; or what is there can't be opened for writing.
-            if let there = try? system.entry(path), there.kind != .regular { throw foreign(path, use, there) }
+            if let there = try? system.entry(path), there.kind != .regular { throw foreign(path, use) }
             throw error
         }
         guard let file else { return nil }
-        let info = try file.info()
-        guard info.kind == .regular else { throw foreign(path, use, info) }
+        guard try file.info().kind == .regular else { throw foreign(path, use) }
         return file
     }
 
@@ -77,17 +76,10 @@ package enum RunFile {
         try file.remove()
     }
 
-    static func foreign(_ path: String, _ use: Use, _ info: FileInfo? = nil) -> UserError {
-        let kind =
-            switch info?.kind {
-            case .link: "is a symbolic link, which phibatch does not follow here"
-            case .folder: "is a folder"
-            case .other: "is no regular file"
-            case .regular, nil: "was not made by phibatch"
-            }
-        return UserError(
+    static func foreign(_ path: String, _ use: Use) -> UserError {
+        UserError(
             .mismatch, at: path,
-            "\(kind), and phibatch would keep its \(use.rawValue) under this name. It is left as it is; "
+            "was not made by phibatch, which would keep its \(use.rawValue) under this name. It is left as it is; "
                 + "move it away, or name another output.")
     }
 
