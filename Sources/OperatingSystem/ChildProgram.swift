@@ -35,7 +35,7 @@ package final class ChildProgram {
         defer { Self.starting.unlock() }
         guard let said = Self.newPipe() else { throw fault(errno) }
         guard let made = output == nil ? Self.newPipe() : (read: -1, write: -1) else {
-            Self.drop(said)
+            for end in [said.read, said.write] { _ = close(end) }
             throw fault(errno)
         }
         defer {
@@ -179,10 +179,5 @@ package final class ChildProgram {
         guard pipe(&ends) == 0 else { return nil }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
-    }
-
-    private static func drop(_ pipe: (read: Int32, write: Int32)) {
-        _ = close(pipe.read)
-        _ = close(pipe.write)
     }
 }

@@ -17,17 +17,18 @@ package final class MappedFile: Sendable {
     /// - Throws: `UserError`: `missing` if the file can't be opened or is not a regular file, `resources` if it can't be
     ///   mapped.
     package convenience init(path: String) throws(UserError) {
-        do { try self.init(OpenFile.at(path)) } catch {
+        let file: OpenFile
+        do { file = try OpenFile.at(path) } catch {
             if error.isNotFound { throw UserError(.missing, at: path, "there is no such file.") }
-            guard error.what == Self.noMapping else { throw UserError(.missing, error) }
+            throw UserError(.missing, error)
+        }
+        do { try self.init(file) } catch {
             throw UserError(
                 .resources, at: path,
                 "there is not enough memory: the file \(error.reason). Raise the limit (ulimit -v), or choose a smaller "
                     + "model.")
         }
     }
-
-    private static let noMapping = "can't be mapped"
 
     package init(_ file: OpenFile) throws(SystemError) {
         let state = try file.info()
@@ -40,11 +41,11 @@ package final class MappedFile: Sendable {
         }
         let mapped = file.withDescriptor { mmap(nil, count, PROT_READ, MAP_PRIVATE, $0, 0) }
         guard let mapped, mapped != MAP_FAILED else {
-            throw SystemError(path, Self.noMapping, code: errno)
+            throw SystemError(path, "can't be mapped", code: errno)
         }
         guard Memory.hasRoom(for: Memory.spare) else {
             munmap(mapped, count)
-            throw SystemError(path, Self.noMapping, code: ENOMEM)
+            throw SystemError(path, "can't be mapped", code: ENOMEM)
         }
         base = mapped
     }

@@ -142,11 +142,9 @@ package final class ClaimTable {
 
     /// Notes that a result of a claimed position is in the log now.
     func store(_ number: Int, at offset: Int, length: Int, failed: Bool, run: String) {
-        var entry = index[number]
-        entry.store(
+        index[number].store(
             at: offset, length: length, failed: failed, inOutput: false, run: index.number(ofRun: run))
-        index[number] = entry
-        inFlight[entry.nameHash] = nil
+        inFlight[index[number].nameHash] = nil
     }
 
     /// Whether every position has the result that stands there in the earlier output.

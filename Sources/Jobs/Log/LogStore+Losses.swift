@@ -33,13 +33,8 @@ extension LogStore {
     /// An input without lines is hardly ever meant, and its output is quickly made by other means.
     private func checkEmptyInput() throws {
         let outputSize = try system.infoIfPresent(paths.output)?.size ?? 0
-        if storedAtStart == 0 {
-            if outputSize == 0 { return }
-            var empty = options.format.head
-            empty += options.format.end(isEmpty: true)
-            let there = try File.textIfPresent(paths.output, in: system)
-            if try there?.bytes(0..<empty.count + 1) == empty { return }
-        }
+        // After a restart what is there is not counted.
+        if storedAtStart == 0, outputSize == 0 || !writer.header.isRestarted { return }
         throw UserError(
             .wouldLose, at: paths.output,
             "the input has no lines, and results of an earlier run are there. They stay: an input without lines "

@@ -54,7 +54,7 @@ final class OutputWriter {
     private(set) var warnings: [String] = []
 
     /// - Parameters:
-    ///   - header: of the log; its format and layout are those of `format`.
+    ///   - header: of the log.
     ///   - earlierLog: the log in place, locked.
     ///   - errors: the path of the file of failed lines; nil where they are in the output.
     init(
@@ -78,8 +78,6 @@ final class OutputWriter {
             try? log.remove()
             throw error
         }
-        var header = header
-        (header.format, header.layout) = (format.nameInLog, format.layout)
         try lines.appendLine(header.line)
     }
 

@@ -44,15 +44,7 @@ package enum RunFile {
     static func create(
         _ path: String, mode: UInt32 = 0o666, in system: FileSystem
     ) throws(UserError) -> File {
-        let file: File
-        do {
-            file = try File.open(path, .createNew(mode: mode), in: system)
-        } catch {
-            if error.code == EEXIST {
-                throw UserError.appeared(path, SystemError(code: EEXIST))
-            }
-            throw error
-        }
+        let file = try File.open(path, .createNew(mode: mode), in: system)
         do throws(UserError) {
             guard try file.lock(exclusive: true) else { throw inUse(path) }
         } catch {

@@ -36,7 +36,8 @@ package struct ShardMerge {
         }
         let total = try Self.checkLengths(shards)
         let joined = Self.joined(shards)
-        var settings = LogHeader(fingerprint: first.fingerprint, kept: first.kept)
+        var settings = LogHeader(
+            format: format.nameInLog, layout: format.layout, fingerprint: first.fingerprint, kept: first.kept)
         settings.shard = joined.name
         settings.pins = first.pins
         settings.lines = shards.reduce([LineScheme]()) { $0.adding($1.header.lines) }
