@@ -124,10 +124,9 @@ extension BatchJob {
             }, { stopFlag.isSet }
         )
         func open() throws -> LogStore {
-            var options = try StoreOptions(settings)
-            (options.restart, options.ifChanged, options.prunes) = (restarts, ifChanged, prunes)
-            return try LogStore(
-                output: settings.output, fingerprint: fingerprint, options,
+            try LogStore(
+                settings, fingerprint: fingerprint,
+                StoreOptions(restart: restarts, ifChanged: ifChanged, prunes: prunes),
                 waiting: waits ? waiting : nil)
         }
         let store = try redo?.store(of: settings, note: noteRedo, open: open) ?? open()

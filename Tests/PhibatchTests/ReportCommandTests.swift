@@ -43,8 +43,9 @@ struct ReportCommandTests {
             try Data(text.utf8).write(to: URL(filePath: folder + "/" + name))
         }
         for (name, answers) in outputs {
-            let store = try LogStore(
-                output: folder + "/" + name, fingerprint: RunFingerprint([("job.seed", "1")]))
+            var job = JobSettings()
+            job.output = folder + "/" + name
+            let store = try LogStore(job, fingerprint: RunFingerprint([("job.seed", "1")]))
             let keys = answers.map { ResultKey(id: $0.id, contentHash: 0xaa) }
             for (place, key) in keys.enumerated() { _ = try store.claim(key, position: place) }
             for (place, key) in keys.enumerated() {

@@ -93,9 +93,9 @@ extension LogStore {
     /// Header of the log of the output that this run makes.
     var header: LogHeader {
         LogHeader(
-            format: options.format.nameInLog, layout: options.format.layout, fingerprint: fingerprint,
-            kept: writer.header.kept, lines: [options.lines].adding(found.lines), pins: options.pins,
-            shard: options.selection.ended(after: earlyEnd.map { $0 / options.samples }).name,
+            format: job.outputFormat.nameInLog, layout: job.outputFormat.layout, fingerprint: fingerprint,
+            kept: writer.header.kept, lines: [scheme].adding(found.lines), pins: writer.header.pins,
+            shard: job.selection.ended(after: earlyEnd.map { $0 / job.sampleCount }).name,
             input: inputEnd?.seen, failures: failures)
     }
 }

@@ -5,10 +5,10 @@ extension LogStore {
     /// Whether the output that is there is already, line for line, what would be written.
     func isUnchanged() throws -> Bool {
         guard !writer.hasBegun, isAsWritten, let finished = found.finished, found.lost == 0,
-            claims.count == finished.end?.results, finished.header.format == options.format.nameInLog,
-            finished.header.layout == options.format.layout
+            claims.count == finished.end?.results, finished.header.format == job.outputFormat.nameInLog,
+            finished.header.layout == job.outputFormat.layout
         else { return false }
-        if let errors = options.errors {
+        if let errors = job.errors {
             guard try finished.end?.errors?.isSum(of: errors, in: system) == true else { return false }
         }
         return claims.isAsInOutput()
@@ -18,8 +18,8 @@ extension LogStore {
     /// be lost of an earlier output stays under another name.
     func writeOutput() throws {
         let output = try OutputWriter(
-            at: place, header, replacing: lock.log, format: options.format, samples: options.samples,
-            errors: options.errors)
+            at: place, header, replacing: lock.log, format: job.outputFormat, samples: job.sampleCount,
+            errors: job.errors)
         var keeps = false
         var (next, position) = (readResults(from: 0), 0)
         defer { _ = try? next.value() }
@@ -31,7 +31,7 @@ extension LogStore {
         try output.finish { keeps = try keepEarlier(isReplaced: $0) }
         (lock.log, lock.isNew) = (output.log, false)
         warnings += output.warnings
-        if keeps { warnings += oldFiles.removeOldest(but: options.keptOutputCount) }
+        if keeps { warnings += oldFiles.removeOldest(but: job.keepOld) }
     }
 
     /// Reads some results and their lines, those of positions from `start` on. Until they are there, nothing else uses the store.

@@ -64,7 +64,7 @@ extension LogStore {
             text +=
                 "results of the earlier, unfinished run whose lines are gone or changed: \(earlier.lostFromLog); "
         }
-        guard options.keptOutputCount > 0 else {
+        guard job.keepOld > 0 else {
             if keepsOutput { warnings.append(text + "the earlier output is not kept, as keep_old is 0.") }
             return found.begun?.isRestarted == true
         }
@@ -74,5 +74,7 @@ extension LogStore {
         return true
     }
 
-    var oldFiles: OldFiles { OldFiles(paths: paths, spared: options.inputs, system: system) }
+    var oldFiles: OldFiles {
+        OldFiles(paths: paths, spared: job.input + job.pick.compactMap { $0.file?.path }, system: system)
+    }
 }

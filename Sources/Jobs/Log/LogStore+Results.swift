@@ -123,7 +123,7 @@ extension LogStore: ResultStore {
         precondition(count == claims.count, "every position is claimed")
         defer { lock.release() }
         try failing { try writer.sync() }
-        try checkLosses(inputEnd ?? InputEnd(lines: count / options.samples))
+        try checkLosses(inputEnd ?? InputEnd(lines: count / job.sampleCount))
         try failing {
             madeBy = claims.shares().described(by: known, first: fingerprint.digest)
             didReplaceOutput = try !isUnchanged()

@@ -83,7 +83,7 @@ extension LogStore {
         try system.syncFolder(paths.folder)
         if keepsRows { try openPreviousRows([Paths.name(of: name)] + (found.begun?.rowsFrom ?? [])) }
         if found.isOpen { notes.append("begun again; the earlier log is kept as \(name).") }
-        notes += oldFiles.removeOldest(but: max(1, options.keptOutputCount))
+        notes += oldFiles.removeOldest(but: max(1, job.keepOld))
         // At once: else a kill before the first result would forget the restart.
         writer.header.isRestarted = true
         let log = try place.makeOwnFile(paths.logDraft)

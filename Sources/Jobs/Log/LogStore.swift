@@ -20,7 +20,10 @@ package final class LogStore {
     package internal(set) var warnings: [String] = []
 
     // Not private for the sake of the steps of a run, which have files of their own.
+    let job: JobSettings
     var options: StoreOptions
+    /// Scheme by which the run knows its lines.
+    let scheme: LineScheme
     let place: OutputPlace
     var paths: OutputPaths { place.paths }
     var system: FileSystem { place.system }
@@ -50,25 +53,24 @@ package final class LogStore {
     package var others: FinishedOutput?
     private(set) var failure: UserError?
 
-    /// Opens what there is beside `output`, after taking the lock.
+    /// Opens what there is beside the job's output, whose folder must exist, after taking the lock.
     ///
     /// - Parameters:
-    ///   - output: the path of the output file, as the user gave it. Its folder must exist.
     ///   - fingerprint: everything that all results depend on; not `samples`, of which each result is its own.
     ///   - waiting: how to wait for another run's lock; nil to leave at once.
     /// - Throws: `UserError` of any kind but `closedStream`.
     package init(
-        output: String, fingerprint: RunFingerprint, _ options: StoreOptions = .standard,
+        _ job: JobSettings, fingerprint: RunFingerprint, _ options: StoreOptions = StoreOptions(),
         waiting: OutputLock.Waiting? = nil, system: FileSystem = .real
     ) throws {
         self.fingerprint = fingerprint
-        precondition(options.samples > 0, "a line has at least one sample")
-        self.options = options
-        guard !output.isEmpty else { throw UserError(.cannotWrite, at: "output", "has no name.") }
+        (self.job, self.options, scheme) = (job, options, try LineScheme(job))
+        let output = job.output
         let paths = try OutputPaths(output: output, in: system)
         let header = LogHeader(
-            format: options.format.nameInLog, layout: options.format.layout, fingerprint: fingerprint,
-            lines: [options.lines], pins: options.pins, isRestarted: options.restart, holder: .own)
+            format: job.outputFormat.nameInLog, layout: job.outputFormat.layout, fingerprint: fingerprint,
+            lines: [scheme], pins: job.distant.map(PinnedInput.init), isRestarted: options.restart,
+            holder: .own)
         let lock = try OutputLock(paths, output: output, header, waiting: waiting, in: system)
         self.lock = lock
         do {
@@ -128,18 +130,8 @@ public enum SettingsChange: String, Sendable, CaseIterable {
     case keep
 }
 
-/// Options of a store: facts of the job on which no result depends.
+/// Options of a run, on which no result depends, beside the job.
 package struct StoreOptions: Sendable {
-    /// By which scheme the run knows its lines.
-    var lines = LineScheme()
-    /// Number of results that each line has.
-    var samples = 1
-    /// The lines that it takes up.
-    var selection = LineSelection.all
-    /// Format of the output.
-    var format = ResultFormat.jsonl
-    /// The file of failed lines; nil where they are in the output.
-    var errors: String?
     /// Begin again. The earlier log is kept under a numbered name; an earlier output stays in place until the new one is
     /// complete, and is then kept too.
     package var restart = false
@@ -147,23 +139,8 @@ package struct StoreOptions: Sendable {
     package var ifChanged = SettingsChange.refuse
     /// Whether any number of results may go whose lines are no longer in the input.
     package var prunes = false
-    /// Number of earlier outputs that are kept, with their logs.
-    var keptOutputCount = 3
-    /// Paths of files that are never taken for earlier outputs, and removed.
-    var inputs: [String] = []
-    /// Parts of the input that lie elsewhere.
-    var pins: [PinnedInput] = []
-}
 
-extension StoreOptions {
-    package static let standard = StoreOptions()
-
-    /// Takes the options from the job.
-    package init(_ job: JobSettings) throws {
-        self.init(
-            lines: try LineScheme(job), samples: job.sampleCount, selection: job.selection,
-            format: job.outputFormat, errors: job.errors, keptOutputCount: job.keepOld,
-            inputs: job.input.filter { $0 != "-" } + job.pick.compactMap { $0.file?.path },
-            pins: job.distant.map(PinnedInput.init))
+    package init(restart: Bool = false, ifChanged: SettingsChange = .refuse, prunes: Bool = false) {
+        (self.restart, self.ifChanged, self.prunes) = (restart, ifChanged, prunes)
     }
 }

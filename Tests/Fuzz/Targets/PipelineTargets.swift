@@ -111,7 +111,9 @@ private func takeUp(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
         let status = try JobStatus.read(output: output)
         try promise(status.completionTokens >= 0, "fewer than no tokens are there")
         _ = (status.tokensPerSecond, status.resultsPerSecond)
-        let store = try LogStore(output: output, fingerprint: logFingerprint)
+        var job = JobSettings()
+        job.output = output
+        let store = try LogStore(job, fingerprint: logFingerprint)
         var open: [Int] = []
         for (position, key) in keys.enumerated() {
             switch try store.claim(key, position: position) {

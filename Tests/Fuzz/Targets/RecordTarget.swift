@@ -27,8 +27,9 @@ private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws
     let keys = (0..<3).map { ResultKey(id: "line-\($0)", contentHash: 0x1234_5678_9abc_def0 &+ UInt64($0)) }
     do {
         _ = try JobStatus.read(output: output)
-        let store = try LogStore(
-            output: output, fingerprint: logFingerprint, StoreOptions(format: format))
+        var job = JobSettings()
+        (job.output, job.outputFormat) = (output, format)
+        let store = try LogStore(job, fingerprint: logFingerprint)
         for (position, key) in keys.enumerated() {
             switch try store.claim(key, position: position) {
             case .done(failed: false): continue

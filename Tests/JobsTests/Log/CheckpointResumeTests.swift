@@ -114,7 +114,7 @@ import Testing
     @Test func samplesShareTheirLinesIndex() throws {
         func run() throws -> LogStore {
             let store = try LogStore(
-                output: folder.path("out.jsonl"), fingerprint: testFingerprint, StoreOptions(samples: 2),
+                output: folder.path("out.jsonl"), fingerprint: testFingerprint, samples: 2,
                 system: FaultyFileSystem())
             for position in 0..<4 {
                 let key = ResultKey(id: "l\(position / 2)", sample: position % 2, contentHash: 5)

@@ -272,14 +272,23 @@ func openStore(
     ifChanged: SettingsChange = .refuse, prunes: Bool = false, keeping: Int = 3, inputs: [String] = [],
     system: FileSystem = FaultyFileSystem()
 ) throws -> LogStore {
-    var format = format
-    format.omitsFailures = errors != nil
+    var job = JobSettings()
+    (job.output, job.outputFormat, job.errors) = (folder.path("out.jsonl"), format, errors)
+    (job.outputFormat.omitsFailures, job.keepOld, job.input) = (errors != nil, keeping, inputs)
     return try LogStore(
-        output: folder.path("out.jsonl"), fingerprint: fingerprint,
-        StoreOptions(
-            format: format, errors: errors, restart: restart,
-            ifChanged: ifChanged, prunes: prunes,
-            keptOutputCount: keeping, inputs: inputs), system: system)
+        job, fingerprint: fingerprint,
+        StoreOptions(restart: restart, ifChanged: ifChanged, prunes: prunes), system: system)
+}
+
+extension LogStore {
+    convenience init(
+        output: String, fingerprint: RunFingerprint, samples: Int = 1, waiting: OutputLock.Waiting? = nil,
+        system: FileSystem = .real
+    ) throws {
+        var job = JobSettings()
+        (job.output, job.samples) = (output, samples)
+        try self.init(job, fingerprint: fingerprint, waiting: waiting, system: system)
+    }
 }
 
 /// What a runner does with a store, except generating.

@@ -145,9 +145,7 @@ import Testing
     }
 
     @Test func theManifestSaysHowRowsWereMade() throws {
-        let store = try LogStore(
-            output: folder.path("out.jsonl"), fingerprint: testFingerprint,
-            StoreOptions(lines: LineScheme(job())))
+        let store = try LogStore(job(), fingerprint: testFingerprint)
         _ = try Runner(job: job(), model: ScriptedModel(), store: store).run()
         let manifest = try Manifest(job(), cache: .off).put(besideOutput: folder.path("out.jsonl"))
         let json = try JSONValue(parsing: Array(Data(contentsOf: URL(filePath: manifest))), limits: .file)

@@ -30,7 +30,7 @@ import Testing
     private func store(_ job: Job, _ folder: TestFolder, prefix: String) throws -> LogStore {
         try LogStore(
             output: folder.path(prefix + job.output), fingerprint: testFingerprint,
-            StoreOptions(samples: job.settings.sampleCount))
+            samples: job.settings.sampleCount)
     }
 
     private func lines(_ name: String, _ folder: TestFolder) throws -> [String] {

@@ -26,9 +26,10 @@ import Testing
     private func store(
         _ job: JobSettings, _ run: String = "1", ifChanged: SettingsChange = .refuse
     ) throws -> LogStore {
-        try LogStore(
-            output: folder.path("out.jsonl"), fingerprint: RunFingerprint([("job.number", run)]),
-            StoreOptions(lines: LineScheme(job), ifChanged: ifChanged))
+        var job = job
+        job.output = folder.path("out.jsonl")
+        return try LogStore(
+            job, fingerprint: RunFingerprint([("job.number", run)]), StoreOptions(ifChanged: ifChanged))
     }
 
     private func run(

@@ -36,10 +36,10 @@ import Testing
     private func store(
         _ job: JobSettings, system: FileSystem = .real
     ) throws -> LogStore {
-        var options = try StoreOptions(job)
-        (options.prunes, options.keptOutputCount) = (true, 9)
+        var job = job
+        job.keepOld = 9
         return try LogStore(
-            output: job.output, fingerprint: testFingerprint, options, system: system)
+            job, fingerprint: testFingerprint, StoreOptions(prunes: true), system: system)
     }
 
     /// As a session does it.

@@ -29,7 +29,7 @@ import Testing
             + (1...3).map { #"{"prompt":"long \#($0)","max_tokens":3500}"# }
         try folder.write(lines.map { $0 + "\n" }.joined().utf8, to: "in.jsonl")
         let store = try LogStore(
-            output: folder.path("out.jsonl"), fingerprint: testFingerprint, StoreOptions(samples: 3))
+            output: folder.path("out.jsonl"), fingerprint: testFingerprint, samples: 3)
         let flag = StopFlag()
         let model = ScriptedModel()
         model.endOdds = .max

@@ -138,9 +138,9 @@ enum ScriptedRun {
     static func store(
         _ job: JobSettings, _ change: (inout StoreOptions) -> Void = { _ in }
     ) throws -> LogStore {
-        var options = try StoreOptions(job)
+        var options = StoreOptions()
         change(&options)
-        return try LogStore(output: job.output, fingerprint: testFingerprint, options)
+        return try LogStore(job, fingerprint: testFingerprint, options)
     }
 
     /// A run of a job with its store, which may be stopped in some step.

@@ -73,10 +73,9 @@ import Testing
         _ job: JobSettings, _ ifChanged: SettingsChange, restart: Bool = false,
         system: FileSystem = FaultyFileSystem()
     ) throws -> LogStore {
-        var options = try StoreOptions(job)
-        (options.restart, options.ifChanged, options.prunes) = (restart, ifChanged, true)
-        return try LogStore(
-            output: job.output, fingerprint: fingerprint(job), options, system: system)
+        try LogStore(
+            job, fingerprint: fingerprint(job),
+            StoreOptions(restart: restart, ifChanged: ifChanged, prunes: true), system: system)
     }
 
     /// - Returns: the model, which has counted the requests that it admitted.
