@@ -88,7 +88,6 @@ package struct TextCodec: Sendable {
         Self.turnEndNames.compactMap { tokenizer.id(of: $0) }.filter(tokenizer.isSpecial)
     }
 
-    package func makeTextStream() -> any TextStream { tokenizer.makeTextStream() }
     package func makeTextStream(showing tokens: Set<Int32>) -> any TextStream {
         tokenizer.makeTextStream(showing: tokens)
     }

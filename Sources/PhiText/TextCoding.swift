@@ -12,8 +12,7 @@ package protocol TextCoding: Sendable {
     func tokens(for prompt: Prompt, contextLength: Int?, shield: ControlTokenEscaper?) throws -> [Int32]
     /// Returns an escaper of the control tokens in a line; nil if the line has none.
     func shield(for line: JSONValue) -> ControlTokenEscaper?
-    func makeTextStream() -> any TextStream
-    /// Returns a text stream that also shows some tokens which it would leave out.
+    /// - Parameter tokens: tokens to show that would be left out.
     func makeTextStream(showing tokens: Set<Int32>) -> any TextStream
     /// Returns the text of one token alone (U+FFFD for a partial character), and its bytes.
     func piece(of token: Int32) -> (text: String, bytes: [UInt8])
@@ -30,7 +29,7 @@ extension TextCoding {
     package var reasonings: ReasoningText? { nil }
     package var tools: ToolText? { nil }
 
-    package func makeTextStream(showing tokens: Set<Int32>) -> any TextStream { makeTextStream() }
+    package func makeTextStream() -> any TextStream { makeTextStream(showing: []) }
 
     /// Tokenizes a prompt of any length.
     package func tokens(for prompt: Prompt) throws -> [Int32] { try tokens(for: prompt, contextLength: nil) }
@@ -61,7 +60,7 @@ package struct NoText: TextCoding {
             .badRequest, "this model folder has no tokenizer.json, so prompts must be lists of token ids")
     }
 
-    package func makeTextStream() -> any TextStream { Stream() }
+    package func makeTextStream(showing tokens: Set<Int32>) -> any TextStream { Stream() }
     package func piece(of token: Int32) -> (text: String, bytes: [UInt8]) { ("", []) }
 
     private struct Stream: TextStream {

@@ -22,7 +22,7 @@ package struct ChatTemplate: Sendable {
         name: String = "chat template", limits: TemplateLimits = TemplateLimits()
     ) throws {
         self.specialTokens = specialTokens
-        template = try TextTemplate(source, .chat, path: path, name: name, limits: limits)
+        template = try TextTemplate(source, isChat: true, path: path, name: name, limits: limits)
     }
 
     /// Renders a conversation.

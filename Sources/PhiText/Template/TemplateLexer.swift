@@ -1,12 +1,3 @@
-/// Treatment of the text around tags.
-package enum TemplateWhitespace {
-    /// As transformers treats chat templates: the first line feed after a block tag, white space between the start of a
-    /// line and a block tag, and a line feed at the very end are dropped.
-    case chat
-    /// Every character outside tags stays.
-    case exact
-}
-
 struct TemplateToken {
     enum Form: Equatable {
         /// Text outside tags.
@@ -38,24 +29,25 @@ struct TemplateToken {
 /// Splits a template into tokens, like Jinja 3.1.
 struct TemplateLexer {
     private let source: [Unicode.Scalar]
-    private let whitespace: TemplateWhitespace
+    /// Whether white space is treated as transformers treats that of chat templates: the first line feed after a block tag,
+    /// white space between the start of a line and a block tag, and a line feed at the very end are dropped.
+    private let isChat: Bool
     private var at = 0
     private var line = 1
     /// Whether the tag before the current text ended with a line feed (or there is none).
     private var lineStarting = true
     private var tokens: [TemplateToken] = []
 
-    static func tokens(_ text: String, _ whitespace: TemplateWhitespace) throws -> [TemplateToken] {
-        var lexer = TemplateLexer(text, whitespace)
+    static func tokens(_ text: String, isChat: Bool) throws -> [TemplateToken] {
+        var lexer = TemplateLexer(text, isChat: isChat)
         while lexer.at < lexer.source.count { try lexer.textAndTag() }
         lexer.emit(.end, to: lexer.at)
         return lexer.tokens
     }
 
-    private init(_ text: String, _ whitespace: TemplateWhitespace) {
-        source = Array(
-            (whitespace == .chat && text.utf8.last == 0x0A ? text.dropLast() : text[...]).unicodeScalars)
-        self.whitespace = whitespace
+    private init(_ text: String, isChat: Bool) {
+        source = Array((isChat && text.utf8.last == 0x0A ? text.dropLast() : text[...]).unicodeScalars)
+        self.isChat = isChat
     }
 
     // MARK: Text and tags
@@ -86,7 +78,7 @@ struct TemplateLexer {
         var end = begin
         while end > at, PythonText.isSpace(source[end - 1]), strips || source[end - 1] != "\n" { end -= 1 }
         if strips { return end }
-        guard begin < source.count, whitespace == .chat, !isVariable else { return begin }
+        guard begin < source.count, isChat, !isVariable else { return begin }
         let isLineStart = end > at ? source[end - 1] == "\n" : lineStarting
         return isLineStart ? end : begin
     }
@@ -108,7 +100,7 @@ struct TemplateLexer {
         var end = end
         if strips {
             end = skipSpace(end)
-        } else if whitespace == .chat, !isVariable, character(end) == "\n" {
+        } else if isChat, !isVariable, character(end) == "\n" {
             end += 1
         }
         lineStarting = source[end - 1] == "\n"

@@ -22,11 +22,13 @@ package struct TextTemplate: Sendable {
     /// Name of the template in messages: its file or its name.
     var place: String { path ?? name }
 
-    /// - Parameter name: name in messages, such as the job's key.
+    /// - Parameters:
+    ///   - isChat: whether white space around tags is dropped as in chat templates.
+    ///   - name: name in messages, such as the job's key.
     /// - Throws: `UserError` of kind `malformed` for a syntax error, `unsupported` for an unknown tag, filter, test,
     ///   function or method. The message names line and construct.
     package init(
-        _ source: String, _ whitespace: TemplateWhitespace = .exact, path: String? = nil, name: String,
+        _ source: String, isChat: Bool = false, path: String? = nil, name: String,
         limits: TemplateLimits = TemplateLimits()
     ) throws {
         (self.path, self.name, self.limits) = (path, name, limits)
@@ -36,7 +38,7 @@ package struct TextTemplate: Sendable {
                     .unsupported, line: 1, "the template is larger than \(limits.sourceBytes) bytes")
             }
             let lines = source.utf8.contains(0x0D) ? Self.withLineFeeds(source) : source
-            var parser = TemplateParser(try TemplateLexer.tokens(lines, whitespace), limits: limits)
+            var parser = TemplateParser(try TemplateLexer.tokens(lines, isChat: isChat), limits: limits)
             let body = try parser.statements(until: [], opening: nil)
             return (body: body, variables: try parser.checkNames(), found: parser)
         }

@@ -21,7 +21,7 @@ import Testing
             try model.tokens(for: prompt, contextLength: contextLength, shield: shield)
         }
         func shield(for line: JSONValue) -> ControlTokenEscaper? { nil }
-        func makeTextStream() -> any TextStream { model.makeTextStream() }
+        func makeTextStream(showing tokens: Set<Int32>) -> any TextStream { model.makeTextStream() }
         func piece(of token: Int32) -> (text: String, bytes: [UInt8]) { model.piece(of: token) }
         var tokenTexts: TokenTexts? {
             gate.pass()

@@ -100,7 +100,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         return (String(decoding: bytes, as: UTF8.self), bytes)
     }
 
-    func makeTextStream() -> any TextStream { Stream() }
+    func makeTextStream(showing tokens: Set<Int32>) -> any TextStream { Stream() }
 
     var tokenTexts: TokenTexts? {
         TokenTexts(

@@ -29,7 +29,7 @@ import Testing
                 only?.contains(name) == false ? nil : variables.last { $0.name == name }?.value
             }
             do {
-                let template = try TextTemplate(source, isChat ? .chat : .exact, name: "case")
+                let template = try TextTemplate(source, isChat: isChat, name: "case")
                 do {
                     let found = try template.render(fields: isChat ? nil : [:], context: context)
                     if let wanted {

@@ -63,7 +63,6 @@ private struct Backtracker {
 
     private func match(_ node: RegexNode, _ i: Int, _ then: (Int) -> Int?) -> Int? {
         switch node {
-        case .empty: return then(i)
         case .set(let set): return i < scalars.count && contains(set, i) ? then(i + 1) : nil
         case .assertion(.next(let set, let atEnd)):
             return (i < scalars.count ? contains(set, i) : atEnd) ? then(i) : nil
