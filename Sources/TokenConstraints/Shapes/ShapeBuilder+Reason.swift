@@ -59,14 +59,6 @@ extension ShapeBuilder {
                     "the property \(name.text.debugDescription) is required, but can't have any value")
             }
         }
-        for applied in key where !applied.isNegated {
-            let rules = schema[applied.id].rules
-            if rules.enumeration != nil || rules.constant != nil {
-                return ConstraintFault(
-                    .unsatisfiable, at: schema[applied.id].pointer,
-                    "none of the values listed here meets the other conditions")
-            }
-        }
         return nil
     }
 }

@@ -1,5 +1,4 @@
 import JSONSchema
-import OperatingSystem
 import Regex
 
 /// Formats as regular expressions. Each accepts all usual texts, and none that `Formats` refuses.
@@ -23,7 +22,7 @@ enum FormatPatterns {
 
     static let names: Set<String> = Set(patterns.keys)
 
-    private static let known = Mutex<[String: ByteMachine]>([:])
+    private static let machines = Memo<String, ByteMachine?>()
 
     /// The expression for a whole text; nil for a format that needs more.
     static func node(_ format: String) -> (node: RegexNode, maxLength: Int?)? {
@@ -32,15 +31,13 @@ enum FormatPatterns {
 
     /// The automaton for a format alone. Made once.
     static func machine(_ format: String) -> (machine: ByteMachine, maxLength: Int?)? {
-        guard let (node, maxLength) = node(format) else { return nil }
-        if let machine = known.withLock({ $0[format] }) { return (machine, maxLength) }
-        guard let program = try? RegexProgram([node]) else { return nil }
-        let alphabet = ScalarAlphabet(program.classifier, .json)
-        guard let automaton = ScalarAutomaton(program, 0, isUsable: alphabet.isUsable, CompileEffort()),
-            let machine = ByteMachine(automaton, alphabet)
-        else { return nil }
-        known.withLock { $0[format] = machine }
-        return (machine, maxLength)
+        let machine = machines.value(of: format) {
+            guard let node = node(format)?.node, let program = try? RegexProgram([node]) else { return nil }
+            let alphabet = ScalarAlphabet(program.classifier, .json)
+            return ScalarAutomaton(program, 0, isUsable: alphabet.isUsable, CompileEffort())
+                .flatMap { ByteMachine($0, alphabet) }
+        }
+        return machine.map { ($0, maxLengths[format]) }
     }
 
     private static let time =

@@ -1,4 +1,3 @@
-import OperatingSystem
 import Regex
 
 /// JSON numbers under conditions, as a table.
@@ -22,7 +21,7 @@ final class NumberText: ByteAutomaton {
     private let columnOfByte = NumberText.columnOfByte
 
     /// Texts with at most a condition on the sign, which are frequent.
-    private static let known = Mutex<[String: NumberText]>([:])
+    private static let known = Memo<NumberConditions, NumberText?>()
 
     private init?(_ rules: NumberConditions) {
         var walk = NumberWalk(rules)
@@ -40,12 +39,10 @@ final class NumberText: ByteAutomaton {
             effort.spend(64 * (text?.automaton.count ?? ConstraintLimits.numberStates))
             return text
         }
-        func key(_ bound: NumberBound?) -> String { bound.map { $0.isExclusive ? "x" : "i" } ?? "-" }
-        let key = "\(rules.isInteger)\(key(rules.lower))\(key(rules.upper))"
-        if let known = known.withLock({ $0[key] }) { return known }
-        let text = NumberText(rules)
-        if let text { known.withLock { $0[key] = text } }
-        return text
+        // Every integer is a multiple of its divisors.
+        var key = rules
+        key.multiples = []
+        return known.value(of: key) { NumberText(key) }
     }
 
     var start: Int32 { automaton.start }

@@ -5,14 +5,12 @@ import Testing
 
 /// Compiling a form takes so many steps and no more, and can be given up.
 @Suite struct CompileEffortTests {
-    private static func list(_ count: Int, _ item: (Int) -> String) -> String {
-        (0..<count).map(item).joined(separator: ",")
-    }
-
     /// Each pattern's automaton is near the limit for one; but for the last one's.
     private static let costly =
         #"{"type":"object","properties":{"#
-        + list(300) { #""p\#($0)":{"type":"string","pattern":"^(.*b.{\#(10 + $0 % 3)}\#($0))"}"# }
+        + HostileSchemaTests.list(300) {
+            #""p\#($0)":{"type":"string","pattern":"^(.*b.{\#(10 + $0 % 3)}\#($0))"}"#
+        }
         + #","last":{"type":"string","pattern":"^a$"}}}"#
 
     private func validated(_ effort: CompileEffort) throws -> [String] {
@@ -30,12 +28,12 @@ import Testing
 
     /// Before, each of 1,000 values was held against 2^40 ways.
     @Test func valuesOfEnumerationsAreHeldAgainstSchemasOnce() throws {
-        let ways = Self.list(40) {
+        let ways = HostileSchemaTests.list(40) {
             let next = ##"{"$ref":"#/$defs/a\##($0 + 1)"}"##
             return #""a\#($0)":{"anyOf":[\#(next),\#(next)]}"#
         }
         let schema =
-            #"{"enum":[\#(Self.list(1000) { #"{"a":\#($0)}"# })],"#
+            #"{"enum":[\#(HostileSchemaTests.list(1000) { #"{"a":\#($0)}"# })],"#
             + ##""anyOf":[{"$ref":"#/$defs/a0"},{"type":"object"}],"$defs":{\##(ways),"a40":{"type":"string"}}}"##
         let effort = CompileEffort()
         let shape = try SchemaShape(Schema(Shaped.value(schema)), effort: effort)

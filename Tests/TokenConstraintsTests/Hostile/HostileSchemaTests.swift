@@ -9,7 +9,7 @@ import Testing
 struct HostileSchemaTests {
     private let tokens = SmallVocabulary.tokens()
 
-    private static func list(_ count: Int, _ item: (Int) -> String) -> String {
+    static func list(_ count: Int, _ item: (Int) -> String) -> String {
         (0..<count).map(item).joined(separator: ",")
     }
 

@@ -12,23 +12,32 @@ struct Walk {
     struct Answer {
         var text: [UInt8] = []
         var tokens: [Int32] = []
+        var isSteered = false
         /// What went wrong; nil if nothing did.
         var fault: String?
     }
 
     /// - Returns: a whole answer within the limit, or what was wrong with the masks.
-    mutating func answer(_ grammar: AnswerGrammar, _ maxTokens: Int) -> Answer {
-        answer(grammar.constraint(maxTokens: maxTokens), maxTokens)
+    /// - Parameter visit: called with each mask, and the text before it.
+    mutating func answer(
+        _ grammar: AnswerGrammar, _ maxTokens: Int,
+        visit: (any Constraint, TokenMask, [UInt8]) -> Void = { _, _, _ in }
+    ) -> Answer {
+        answer(grammar.constraint(maxTokens: maxTokens), maxTokens, visit: visit)
     }
 
     /// The same under any constraint.
-    mutating func answer(_ constraint: any Constraint, _ maxTokens: Int) -> Answer {
+    mutating func answer(
+        _ constraint: any Constraint, _ maxTokens: Int,
+        visit: (any Constraint, TokenMask, [UInt8]) -> Void = { _, _, _ in }
+    ) -> Answer {
         var constraint = constraint
         var answer = Answer()
-        var count = 0
         while true {
             let mask = constraint.allowed()
-            if count >= maxTokens || constraint.isComplete {
+            visit(constraint, mask, answer.text)
+            answer.isSteered = constraint.isSteered
+            if answer.tokens.count >= maxTokens || constraint.isComplete {
                 if !mask[SmallVocabulary.end] { answer.fault = "not whole at its limit" }
                 return answer
             }
@@ -45,7 +54,6 @@ struct Walk {
             }
             answer.text += tokens.text(of: token)
             answer.tokens.append(token)
-            count += 1
         }
     }
 

@@ -12,28 +12,14 @@ import Testing
         try AnswerGrammar(shape, layout: layout, tokens: tokens)
     }
 
-    /// A text of random tokens that the masks allow, the end of sequence among them where it is.
-    /// - Parameter visit: called before each token.
     func write(
         _ grammar: AnswerGrammar, _ maxTokens: Int, seed: Int,
-        visit: (GrammarConstraint, TokenMask, [UInt8]) throws -> Void = { _, _, _ in }
-    ) throws -> (text: String, tokens: [Int32], isSteered: Bool) {
-        var random = PlainRandom(seed)
-        var constraint = try #require(grammar.constraint(maxTokens: maxTokens) as? GrammarConstraint)
-        var text: [UInt8] = []
-        var written: [Int32] = []
-        while written.count < maxTokens, !constraint.isComplete {
-            let mask = constraint.allowed()
-            try visit(constraint, mask, text)
-            let allowed = (0..<Int32(mask.count)).filter { mask[$0] }
-            let token = try #require(allowed.randomElement(using: &random), "after \(text)")
-            if token == SmallVocabulary.end { break }
-            let isAccepted = constraint.accept(token)
-            try #require(isAccepted, "\(token) after \(String(decoding: text, as: UTF8.self))")
-            text += tokens.text(of: token)
-            written.append(token)
-        }
-        return (String(decoding: text, as: UTF8.self), written, constraint.isSteered)
+        visit: (any Constraint, TokenMask, [UInt8]) -> Void = { _, _, _ in }
+    ) -> Walk.Answer {
+        var walk = Walk(tokens: tokens, random: PlainRandom(seed))
+        let answer = walk.answer(grammar, maxTokens, visit: visit)
+        #expect(answer.fault == nil, "after \(String(decoding: answer.text, as: UTF8.self))")
+        return answer
     }
 
     @Test(arguments: 0..<8) func masksAreWhatTheStepsAllow(_ seed: Int) throws {
@@ -43,7 +29,7 @@ import Testing
             (Handmade.certainNames(), .compact),
             (try Handmade.patterns(), .compact),
         ] {
-            _ = try write(grammar(shape, layout), 5_000, seed: seed) { constraint, mask, text in
+            _ = write(try grammar(shape, layout), 5_000, seed: seed) { constraint, mask, text in
                 // A free name is not known before its token has come, so the same token begins no other one.
                 for token in 0..<Int32(mask.count) where token != crossing {
                     var copy = constraint
@@ -60,13 +46,13 @@ import Testing
         #expect(grammar.leastTokens == 8)
         var reached = Set<Int>()
         for seed in 0..<200 {
-            reached.insert(try write(grammar, grammar.leastTokens, seed: seed).tokens.count)
+            reached.insert(write(grammar, grammar.leastTokens, seed: seed).tokens.count)
         }
         #expect(reached == [grammar.leastTokens])
     }
 
     @Test func aLargeLimitSteersNobody() throws {
-        let answer = try write(grammar(Handmade.fewNames()), 5_000, seed: 1)
+        let answer = write(try grammar(Handmade.fewNames()), 5_000, seed: 1)
         #expect(!answer.isSteered)
     }
 

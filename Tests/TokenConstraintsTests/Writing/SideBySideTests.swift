@@ -11,18 +11,10 @@ import Testing
     /// A text of random tokens: which there are, and the masks on the way.
     private func walk(_ grammar: AnswerGrammar, seed: Int) -> (tokens: [Int32], masks: [TokenMask]) {
         let limit = grammar.leastTokens + [2, 12, 60][seed % 3]
-        var random = PlainRandom(seed)
-        var constraint = grammar.constraint(maxTokens: limit)
-        var (written, masks): ([Int32], [TokenMask]) = ([], [])
-        while written.count < limit, !constraint.isComplete {
-            let mask = constraint.allowed()
-            masks.append(mask)
-            guard let token = mask.tokens.randomElement(using: &random), token != SmallVocabulary.end,
-                constraint.accept(token)
-            else { break }
-            written.append(token)
-        }
-        return (written, masks)
+        var walk = Walk(tokens: tokens, random: PlainRandom(seed))
+        var masks: [TokenMask] = []
+        let answer = walk.answer(grammar, limit) { _, mask, _ in masks.append(mask) }
+        return (answer.tokens, masks)
     }
 
     private func check(_ make: () throws -> AnswerGrammar) throws {
