@@ -1,10 +1,6 @@
-import FoundationShim
-
-extension JSONScanner {
-    /// Reads the single value of `text` as a tree.
-    package static func value(
-        of text: UnsafeRawBufferPointer, limits: JSONLimits
-    ) throws(JSONFault) -> JSONValue {
+extension JSONValue {
+    /// Parses text that has exactly one value.
+    package init(parsing text: UnsafeRawBufferPointer, limits: JSONLimits) throws(JSONFault) {
         let result = text.withMemoryRebound(to: UInt8.self) { bytes in
             Result { () throws(JSONFault) in
                 var scanner = JSONScanner(bytes, limits: limits)
@@ -14,9 +10,17 @@ extension JSONScanner {
                 return value
             }
         }
-        return try result.get()
+        self = try result.get()
     }
 
+    package init(parsing text: [UInt8], limits: JSONLimits) throws(JSONFault) {
+        self = try text.withUnsafeBytes { bytes in
+            Result { () throws(JSONFault) in try JSONValue(parsing: bytes, limits: limits) }
+        }.get()
+    }
+}
+
+extension JSONScanner {
     /// Reads one value as a tree. A duplicate name in an object is an error: two readers could see two values.
     package mutating func value() throws(JSONFault) -> JSONValue {
         let kind = try peek()
