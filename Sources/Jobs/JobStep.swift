@@ -105,7 +105,9 @@ extension JobSettings {
                 + "\(Self.rowsOfLineRange.upperBound) are possible."
         }
         for step in steps {
-            if let problem = step.nameProblem { return "steps: \(step.name.prefix(64)) \(problem)." }
+            if let problem = JobStep.problem(withName: step.name, taken: JobStep.taken) {
+                return "steps: \(step.name.prefix(64)) \(problem)."
+            }
             if !names.insert(step.name).inserted {
                 return "steps: \(step.name) is the name of something else, too."
             }
@@ -120,18 +122,21 @@ extension JobSettings {
 }
 
 extension JobStep {
-    fileprivate var nameProblem: String? {
+    /// Names that a step can't have.
+    fileprivate static let taken = KeptFields.resultNames(of: .steps).union(LineReading.names)
+        .union(["prompt", "messages", "completion", "text", until])
+
+    /// Returns the problem with a name that templates use; nil if there is none.
+    static func problem(withName name: String, taken: Set<String>) -> String? {
         guard name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil else {
             return "is no name: letters, digits and _, no digit first"
         }
-        let taken = KeptFields.resultNames(of: .steps).union(LineReading.names)
-            .union(["prompt", "messages", "completion", "text", Self.until])
         if taken.contains(name) { return "is a name that lines or results have for something else" }
-        return Self.words.contains(name) ? "is a word of the templates' language" : nil
+        return words.contains(name) ? "is a word of the templates' language" : nil
     }
 
     /// Words of the templates' language, which are no names.
-    static let words: Set = [
+    private static let words: Set = [
         "true", "false", "none", "null", "True", "False", "None", "and", "or", "not", "in", "is", "if",
         "else", "loop",
     ]
@@ -169,9 +174,6 @@ extension JobStep {
             return "it needs a prompt, or messages that end with a user's."
         }
         let own = self.job(in: job)
-        if !own.chat, own.system != nil || !own.messages.isEmpty {
-            return "system and messages have no place without a chat template; put them into prompt."
-        }
-        return own.taskProblem ?? own.choicesProblem ?? own.answerProblem
+        return own.chatProblem ?? own.taskProblem ?? own.choicesProblem ?? own.answerProblem
     }
 }

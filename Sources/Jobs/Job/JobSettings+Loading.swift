@@ -122,14 +122,10 @@ extension JobSettings {
     }
 
     /// An error of what only a chat template has, as a sentence of its own; nil if all is well.
-    private var chatProblem: String? {
-        if chat { return nil }
-        if system != nil {
-            return "system has no place without a chat template; put it into prompt, or drop chat: false."
-        }
-        return messages.isEmpty
+    var chatProblem: String? {
+        chat || system == nil && messages.isEmpty
             ? nil
-            : "messages have no place without a chat template; put them into prompt, or drop chat: false."
+            : "system and messages have no place without a chat template; put them into prompt, or drop chat: false."
     }
 
     var firstLineIsRequest: Bool {

@@ -18,7 +18,9 @@ package struct Pick: Sendable, Equatable {
 
     /// - Throws: `SettingProblem` if the name is invalid.
     init(_ name: String, _ source: Source) throws(SettingProblem) {
-        if let problem = Self.problem(with: name) { throw SettingProblem(problem) }
+        if let problem = JobStep.problem(withName: name, taken: Self.ownNames) {
+            throw SettingProblem(problem)
+        }
         (self.name, self.source) = (name, source)
     }
 
@@ -28,14 +30,6 @@ package struct Pick: Sendable, Equatable {
         var draw: WeightedDraw?
         if let weights { draw = try WeightedDraw(weights, count: values.count) }
         try self.init(name, .list(values.map { JSONWriter.text(of: $0) }, draw))
-    }
-
-    private static func problem(with name: String) -> String? {
-        guard name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil else {
-            return "is no name of a field: letters, digits and _, no digit first"
-        }
-        if JobStep.words.contains(name) { return "is a word of the templates' language" }
-        return ownNames.contains(name) ? "is a name that lines have for something else" : nil
     }
 
     /// The row's own, and the marks of an earlier step's result.

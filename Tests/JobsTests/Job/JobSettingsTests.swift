@@ -115,7 +115,7 @@ import Testing
         #expect(problem("model: m\ninput: x\noutput: ./x").contains("overwrite the input"))
         #expect(problem("model: m\ninput: [\"-\", \"-\"]\noutput: x").contains("stdin (-) more than once"))
         #expect(problem("model: m\n--- \nmodel: n").contains("not valid YAML"))
-        #expect(problem(Self.required + "chat: false\nsystem: x").contains("system has no place"))
+        #expect(problem(Self.required + "chat: false\nsystem: x").contains("have no place"))
     }
 
     @Test func aliasBombsAreRefusedAtOnce() {
