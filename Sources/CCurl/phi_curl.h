@@ -42,7 +42,6 @@ enum PhiCurlInfo {
 /// Results of a transfer.
 enum PhiCurlCode {
     PHI_CURL_UNSUPPORTED_PROTOCOL = 1,
-    PHI_CURL_COULDNT_RESOLVE_PROXY = 5,
     PHI_CURL_COULDNT_RESOLVE_HOST = 6,
     PHI_CURL_COULDNT_CONNECT = 7,
     PHI_CURL_PARTIAL_FILE = 18,

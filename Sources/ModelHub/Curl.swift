@@ -68,12 +68,7 @@ extension Curl {
         _ = phi_curl_call(setOption, handle, Int32(option.rawValue), value)
     }
 
-    /// libcurl copies the text.
-    func set(_ handle: Handle, _ option: PhiCurlOption, _ text: String) {
-        text.withCString { set(handle, option, pointer: $0) }
-    }
-
-    /// Memory that it points to must outlive the transfer.
+    /// Memory that it points to must outlive the transfer; libcurl copies texts.
     func set(_ handle: Handle, _ option: PhiCurlOption, pointer: UnsafeRawPointer?) {
         _ = phi_curl_call_pointer(setOption, handle, Int32(option.rawValue), pointer)
     }

@@ -87,14 +87,11 @@ struct DatasetFiles {
     }
 
     private static func list(_ names: [String]) -> String {
-        let first = names.prefix(20).joined(separator: ", ")
-        return names.count > 20 ? first + " and \(names.count - 20) others" : first
+        names.prefix(20).joined(separator: ", ") + (names.count > 20 ? " and others" : "")
     }
 
     private var listing: Message {
-        listed.isEmpty
-            ? " It has no files."
-            : " Its files: \(listed.prefix(10).joined(separator: ", "))\(listed.count > 10 ? " and others" : "")."
+        listed.isEmpty ? " It has no files." : " Its files: \(Self.list(listed))."
     }
 
     private func ofOneFormat(_ paths: [String]) throws(UserError) -> [String] {
@@ -228,7 +225,7 @@ extension JSONValue {
 }
 
 /// `hf://datasets/org/name[@revision][/files]`, as in huggingface_hub's file system. A slash in a revision is written
-/// as `%2F`, except in those that begin with `refs/`.
+/// as `%2F`.
 struct DatasetAddress {
     let id: RepositoryID
     /// A split, a path, a folder or a pattern; empty if the address names none.
@@ -236,13 +233,9 @@ struct DatasetAddress {
 
     /// - Throws: `UserError` of kind `badName`.
     init(_ text: String) throws(UserError) {
-        var parts = text.split(at: "/", keepingEmpty: true).dropFirst(2).map(String.init)
+        let parts = text.split(at: "/", keepingEmpty: true).dropFirst(2).map(String.init)
         guard parts.count >= 3, parts[0] == "datasets" else {
             throw UserError(.badName, at: text, "is no dataset; write hf://datasets/org/name/split.")
-        }
-        if parts[2].hasSuffix("@refs"), parts.count >= 5 {
-            parts[2] += "/" + parts[3...4].joined(separator: "/")
-            parts.removeSubrange(3...4)
         }
         let name = "\(parts[1])/\(parts[2].replacing(each: "%2F", with: "/"))"
         guard let id = RepositoryID(name, kind: .dataset) else {

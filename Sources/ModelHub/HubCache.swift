@@ -28,11 +28,6 @@ package struct HubCache: Sendable {
     /// Folder of the locks of a repository's blobs.
     func locks(_ id: RepositoryID) -> String { Paths.join(folder, ".locks/\(id.folderName)") }
 
-    /// - Returns: nil while another process holds it.
-    func takeLock(_ id: RepositoryID, _ etag: String) throws(SystemError) -> FileLock? {
-        try FileLock.take("\(etag).lock", in: OpenFolder(locks(id)))
-    }
-
     /// The commit of the id's revision when last requested; nil if it never was.
     package func commit(of id: RepositoryID) -> String? {
         if id.isCommit { return id.revision }
@@ -55,16 +50,7 @@ package struct HubCache: Sendable {
         {
             return "it is incomplete on this machine (\(lack) is missing)"
         }
-        guard let other = completeSnapshots(of: id).map(Paths.name(of:)).min() else {
-            return "it is not on this machine"
-        }
-        return "revision \(id.revision) of it is not on this machine, though \(id.name)@\(other) is"
-    }
-
-    private func completeSnapshots(of id: RepositoryID) -> [String] {
-        let folder = Paths.join(repository(id), "snapshots")
-        return ((try? Files.names(in: folder)) ?? []).map { Paths.join(folder, $0) }
-            .filter { ModelFiles.lack(in: $0) == nil }
+        return "it is not on this machine"
     }
 
     /// A repository with files here.
@@ -72,7 +58,7 @@ package struct HubCache: Sendable {
         package let id: RepositoryID
         /// Bytes of its blobs, unfinished ones included.
         package let size: Int
-        /// Whether it is complete.
+        /// Whether a snapshot of it is complete.
         package let isComplete: Bool
     }
 
@@ -88,8 +74,11 @@ package struct HubCache: Sendable {
         let size = ((try? Files.names(in: blobs)) ?? []).reduce(0) {
             $0 + ((try? OpenFile.at(Paths.join(blobs, $1)).info().size) ?? 0)
         }
-        // Any complete snapshot counts.
-        return Entry(id: id, size: size, isComplete: !completeSnapshots(of: id).isEmpty)
+        let snapshots = Paths.join(repository(id), "snapshots")
+        let isComplete = ((try? Files.names(in: snapshots)) ?? []).contains {
+            ModelFiles.lack(in: Paths.join(snapshots, $0)) == nil
+        }
+        return Entry(id: id, size: size, isComplete: isComplete)
     }
 
     /// Removes a repository with all its revisions.
@@ -125,7 +114,8 @@ package struct HubCache: Sendable {
         let (blobs, ending) = (Paths.join(repository(id), "blobs"), Self.part(ofBlob: ""))
         for name in (try? Files.names(in: blobs)) ?? [] where name.hasSuffix(ending) {
             let etag = String(name.dropLast(ending.count))
-            guard !etag.has("."), let lock = try? takeLock(id, etag) else { continue }
+            guard !etag.has("."), let lock = try? FileLock.take("\(etag).lock", in: OpenFolder(locks(id)))
+            else { continue }
             withExtendedLifetime(lock) { try? Files.remove(Paths.join(blobs, name)) }
         }
     }

@@ -57,25 +57,21 @@ package struct HubClient: Sendable {
             let connect = { try WebConnection(settings, stop) }
             let response = try connections.lend(orMake: connect) { connection in
                 try connection.perform(
-                    address, hub: home.origin, headOnly: headOnly, fields: isHome ? usual + own : usual,
-                    seconds: seconds, body: body)
+                    address, headOnly: headOnly, fields: isHome ? usual + own : usual, seconds: seconds,
+                    body: body)
             }
             guard let location = response.location, !headOnly || response.first("X-Linked-Etag") == nil else {
                 return response
             }
-            func fault(_ message: Message) -> UserError {
-                UserError(.network, at: shown, message + ": \(Addresses.shown(location)).")
+            guard let next = WebAddress(location), next.scheme == "https" || address.scheme != "https",
+                next.user.isEmpty || next.origin == address.origin
+            else {
+                throw UserError(
+                    .network, at: shown,
+                    "redirects to another protocol, or with a user's name to another host: \(Addresses.shown(location))."
+                )
             }
-            guard let next = WebAddress(location) else {
-                throw fault("redirects to no address of http or https")
-            }
-            if headOnly, next.origin != address.origin, next.user.isEmpty { return response }
-            guard next.scheme == "https" || address.scheme != "https" else {
-                throw fault("redirects to an unencrypted address")
-            }
-            guard next.user.isEmpty || next.origin == address.origin else {
-                throw fault("redirects to another host with a user's name, which is not sent")
-            }
+            if headOnly, next.origin != address.origin { return response }
             address = next
         }
         throw UserError(.network, at: shown, "redirects too often (\(Self.redirectLimit) times).")

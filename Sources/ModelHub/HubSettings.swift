@@ -1,7 +1,7 @@
 import OperatingSystem
 
 /// Address of Hugging Face's hub, and its folders on this machine, from huggingface_hub's variables: `HF_ENDPOINT`,
-/// `HF_HOME`, `HF_HUB_CACHE` (before `HUGGINGFACE_HUB_CACHE`), `HF_TOKEN`, `HF_TOKEN_PATH`, `HF_HUB_OFFLINE`,
+/// `HF_HOME`, `HF_HUB_CACHE`, `HF_TOKEN`, `HF_TOKEN_PATH`, `HF_HUB_OFFLINE`,
 /// `HF_HUB_DISABLE_IMPLICIT_TOKEN`, `XDG_CACHE_HOME`.
 package struct HubSettings: Sendable {
     /// A URL without a slash at its end.
@@ -25,15 +25,14 @@ extension HubSettings {
         func path(_ name: String) -> String? { variable(name).map { Self.expanded($0, variable) } }
         let caches = variable("XDG_CACHE_HOME") ?? Paths.join(variable("HOME") ?? "", ".cache")
         let home = path("HF_HOME") ?? Self.expanded(Paths.join(caches, "huggingface"), variable)
-        cacheFolder = path("HF_HUB_CACHE") ?? path("HUGGINGFACE_HUB_CACHE") ?? Paths.join(home, "hub")
+        cacheFolder = path("HF_HUB_CACHE") ?? Paths.join(home, "hub")
         endpoint = variable("HF_ENDPOINT") ?? "https://huggingface.co"
         while endpoint.hasSuffix("/") { endpoint.removeLast() }
         network = NetworkSettings(variable: variable)
-        isOffline = Self.isTrue(variable("HF_HUB_OFFLINE") ?? variable("TRANSFORMERS_OFFLINE"))
+        isOffline = Self.isTrue(variable("HF_HUB_OFFLINE"))
         guard !Self.isTrue(variable("HF_HUB_DISABLE_IMPLICIT_TOKEN")) else { return }
-        for name in ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"] {
-            guard let given = variable(name).flatMap(Self.cleaned) else { continue }
-            (token, tokenOrigin) = (given, name)
+        if let given = variable("HF_TOKEN").flatMap(Self.cleaned) {
+            (token, tokenOrigin) = (given, "HF_TOKEN")
             return
         }
         let file = path("HF_TOKEN_PATH") ?? Paths.join(home, "token")
@@ -51,13 +50,10 @@ extension HubSettings {
         return text.isEmpty ? nil : text
     }
 
-    /// Expands `~` at the beginning, `$NAME` and `${NAME}` anywhere, like a shell. A variable that is not set stays as
-    /// written.
-    static func expanded(_ path: String, _ variable: (String) -> String?) -> String {
+    /// Expands `~` at the beginning, like a shell.
+    private static func expanded(_ path: String, _ variable: (String) -> String?) -> String {
         let isHome = path.utf8.elementsEqual("~".utf8) || path.utf8.starts(with: "~/".utf8)
-        let whole = isHome ? (variable("HOME") ?? "~") + path.dropFirst() : path
-        let names = #/\$(?:\{([^}]+)\}|([A-Za-z0-9_]+))/#.matchingSemantics(.unicodeScalar)
-        return whole.replacing(names) { variable(String($0.1 ?? $0.2 ?? "")) ?? String($0.0) }
+        return isHome ? (variable("HOME") ?? "~") + path.dropFirst() : path
     }
 }
 
@@ -65,8 +61,8 @@ extension HubSettings {
 /// and `NO_PROXY`, also in lower case; `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR`.
 package struct NetworkSettings: Sendable {
     /// By the scheme of the request.
-    private var proxies: [String: String] = [:]
-    /// The hosts and domains that need no proxy.
+    private(set) var proxies: [String: String] = [:]
+    /// The hosts and domains that need no proxy, this machine among them.
     private(set) var direct = ""
     /// A file or folder of CA certificates besides the system's, and its variable.
     private(set) var certificates: (path: String, variable: String)?
@@ -78,25 +74,10 @@ package struct NetworkSettings: Sendable {
         proxies["http"] = value("HTTP_PROXY") ?? value("ALL_PROXY")
         proxies["https"] = value("HTTPS_PROXY") ?? value("ALL_PROXY")
         direct = value("NO_PROXY") ?? ""
+        if direct != "*" { direct += ",localhost,127.0.0.1,::1" }
         for name in ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"] {
             guard certificates == nil, let path = variable(name) else { continue }
             certificates = (path, name)
         }
-    }
-
-    /// The proxy for a host; nil for a direct connection, always used for this machine.
-    func proxy(scheme: String, host: String) -> String? {
-        guard let proxy = proxies[scheme], !Self.isLoopback(host) else { return nil }
-        let rules = direct.lowercased().split(whereSeparator: { ", ".contains($0) })
-        return rules.contains { Self.covers($0, host) } ? nil : proxy
-    }
-
-    private static func covers(_ rule: Substring, _ host: String) -> Bool {
-        let domain = rule.drop { $0 == "." || $0 == "*" }
-        return rule == "*" || host == domain || !domain.isEmpty && host.hasSuffix(".\(domain)")
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
     }
 }

@@ -11,11 +11,12 @@ enum ModelFiles {
     ]
     /// Phi-3-small's file in place of tokenizer.json.
     private static let tiktoken = "cl100k_base.tiktoken"
-    static let index = "model.safetensors.index.json"
 
     /// Files in subfolders are of other formats (ONNX, the original weights).
     static func isWanted(_ path: String) -> Bool {
-        if named.contains(where: { $0.name == path }) || path == index || path == tiktoken { return true }
+        if named.contains(where: { $0.name == path }) || path == TensorStore.indexName || path == tiktoken {
+            return true
+        }
         return path.hasSuffix(".safetensors") && !path.utf8.contains { $0 == UInt8(ascii: "/") || $0 < 0x20 }
     }
 
@@ -31,7 +32,7 @@ enum ModelFiles {
         func isHere(_ name: String) -> Bool { Files.kind(of: Paths.join(folder, name)) == .regular }
         if let name = lack(where: isHere) { return name }
         guard let parts = try? TensorStore.indexedFiles(in: folder) ?? ["model.safetensors"], !parts.isEmpty
-        else { return index }
+        else { return TensorStore.indexName }
         return parts.first { !isHere($0) }
     }
 

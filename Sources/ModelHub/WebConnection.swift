@@ -16,7 +16,7 @@ final class WebConnection {
     private let stop: Stop
     private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(PHI_CURL_ERROR_SIZE))
     // Of the current request.
-    private var response = WebResponse()
+    private var response = WebResponse(nil)
     private var body: Body?
     private var headBytes = 0
     /// Error that `body` threw.
@@ -39,18 +39,17 @@ final class WebConnection {
     }
 
     /// - Parameters:
-    ///   - hub: the origin of the hub.
     ///   - seconds: the time limit; nil for long transfers.
     ///   - body: receives bytes on this thread, and returns whether to continue.
     /// - Throws: `WebFailure`, `CancellationError` soon after the download is stopped, and errors of `body`.
     func perform(
-        _ address: WebAddress, hub: String, headOnly: Bool, fields: [String], seconds: Double?, body: Body
+        _ address: WebAddress, headOnly: Bool, fields: [String], seconds: Double?, body: Body
     ) throws -> WebResponse {
         try withoutActuallyEscaping(body) { body in
             self.body = body
-            response = WebResponse(host: address.host, isHub: address.origin == hub)
+            response = WebResponse(address)
             (headBytes, error, hasEnough) = (0, nil, false)
-            let proxy = network.proxy(scheme: address.scheme, host: address.host)
+            let proxy = network.proxies[address.scheme]
             prepare(address, headOnly: headOnly, seconds: seconds, proxy: proxy)
             let list = fields.reduce(nil as Curl.Handle?) { curl.append($0, $1) ?? $0 }
             defer {
@@ -68,7 +67,7 @@ final class WebConnection {
                 return response
             }
             try stop.check()
-            throw failure(PhiCurlCode(UInt32(code)), address.host, usesProxy: proxy != nil)
+            throw failure(PhiCurlCode(UInt32(code)), address.host, hasProxy: proxy != nil)
         }
     }
 
@@ -77,7 +76,7 @@ final class WebConnection {
         curl.reset(handle)
         words.initialize(repeating: 0, count: Int(PHI_CURL_ERROR_SIZE))
         curl.set(handle, PHI_CURL_ERRORBUFFER, pointer: words)
-        curl.set(handle, PHI_CURL_URL, address.text)
+        curl.set(handle, PHI_CURL_URL, pointer: address.text)
         curl.set(handle, PHI_CURL_PROTOCOLS, Int(PHI_CURL_HTTP_AND_HTTPS))
         curl.set(handle, PHI_CURL_HTTP_VERSION, Int(PHI_CURL_HTTP_1_1))
         curl.set(handle, PHI_CURL_NOBODY, headOnly ? 1 : 0)
@@ -89,8 +88,8 @@ final class WebConnection {
         curl.set(handle, PHI_CURL_LOW_SPEED_LIMIT, Patience.slowest)
         curl.set(handle, PHI_CURL_LOW_SPEED_TIME, Int(max(1, patience.silence)))
         // The settings' proxy, never the environment's as libcurl reads it.
-        curl.set(handle, PHI_CURL_PROXY, proxy ?? "")
-        curl.set(handle, PHI_CURL_NOPROXY, network.direct)
+        curl.set(handle, PHI_CURL_PROXY, pointer: proxy ?? "")
+        curl.set(handle, PHI_CURL_NOPROXY, pointer: network.direct)
         curl.set(handle, PHI_CURL_SUPPRESS_CONNECT_HEADERS, 1)
         if proxy?.hasPrefix("socks") == false { curl.set(handle, PHI_CURL_PROXYPORT, 8080) }
         let receiveHead: Curl.Receiver = { bytes, _, count, connection in
@@ -114,55 +113,40 @@ final class WebConnection {
         curl.set(handle, PHI_CURL_NOPROGRESS, 0)
         guard let path = network.certificates?.path else { return }
         let isFolder = Files.kind(of: path) == .folder
-        curl.set(handle, isFolder ? PHI_CURL_CAPATH : PHI_CURL_CAINFO, path)
-        curl.set(handle, isFolder ? PHI_CURL_PROXY_CAPATH : PHI_CURL_PROXY_CAINFO, path)
+        curl.set(handle, isFolder ? PHI_CURL_CAPATH : PHI_CURL_CAINFO, pointer: path)
+        curl.set(handle, isFolder ? PHI_CURL_PROXY_CAPATH : PHI_CURL_PROXY_CAINFO, pointer: path)
     }
 
     /// Returns the failure of a transfer to a host.
-    private func failure(_ code: PhiCurlCode, _ host: String, usesProxy: Bool) -> WebFailure {
+    private func failure(_ code: PhiCurlCode, _ host: String, hasProxy: Bool) -> WebFailure {
         // Of the proxy's answer to a request for a tunnel; else 0.
         let proxyStatus = curl.info(handle, PHI_CURL_HTTP_CONNECTCODE, or: 0)
         let systemError = Int32(truncatingIfNeeded: curl.info(handle, PHI_CURL_OS_ERRNO, or: 0))
-        let way: Message = usesProxy ? " through the proxy that the environment names" : ""
-        let named: Message? = network.certificates.map { "\($0.variable) names \($0.path), " }
+        let way: Message = hasProxy ? " (the environment names a proxy)" : ""
         var said = String(cString: words).split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
         while said.hasSuffix(".") { said.removeLast() }
         if said.isEmpty { said = "error \(code.rawValue) of libcurl" }
         var kind = WebFailure.Cause.unreachable
-        let reason: Message
         switch code {
-        case PHI_CURL_SSL_CACERT_BADFILE:
-            kind = .lasting
-            let cause =
-                named.map { $0 + "and no CA certificates can be read there" }
-                ?? "there are no CA certificates on this machine. The package ca-certificates brings them"
-            reason = "\(host) has no valid certificate: \(cause)"
-        case PHI_CURL_PEER_FAILED_VERIFICATION:
-            kind = .lasting
-            let advice =
-                named.map { $0 + "where the certificate of its CA must be" }
-                ?? "If a proxy or a mirror has certificates of its own, name the file of its CA in SSL_CERT_FILE"
-            reason = "\(host) has no valid certificate: \(said). \(advice)"
-        case _ where proxyStatus >= 300:
-            if 400..<500 ~= proxyStatus, !Patience.isPassing(proxyStatus) { kind = .lasting }
-            reason = "\(host) can't be reached: the proxy that the environment names answers \(proxyStatus)"
-        case PHI_CURL_COULDNT_RESOLVE_PROXY:
-            reason = "\(host) can't be reached: the name of the proxy that the environment names is not known"
-        case PHI_CURL_COULDNT_RESOLVE_HOST:
-            kind = .unknownHost
-            reason = "\(host) can't be reached: its name is not known"
-        case PHI_CURL_COULDNT_CONNECT where systemError != 0:
-            reason = "\(host) can't be reached\(way): \(SystemError(code: systemError).reason)"
+        case PHI_CURL_SSL_CACERT_BADFILE, PHI_CURL_PEER_FAILED_VERIFICATION:
+            let advice: Message =
+                network.certificates.map { "\($0.variable) names \($0.path), where that of its CA must be" }
+                ?? "The package ca-certificates brings those of CAs; name the file of another CA in SSL_CERT_FILE"
+            return WebFailure("\(host) has no valid certificate: \(said). \(advice)", .lasting)
         case PHI_CURL_OPERATION_TIMEDOUT:
-            reason =
-                "\(host) is too slow\(way): less than \(Patience.slowest) bytes a second for \(Int(patience.silence)) s, or no answer"
+            return WebFailure(
+                "\(host) is too slow\(way): less than \(Patience.slowest) bytes a second for \(Int(patience.silence)) s, or no answer",
+                kind)
         case PHI_CURL_GOT_NOTHING, PHI_CURL_PARTIAL_FILE:
-            reason = "\(host) ended the connection\(way) too early"
-        default:
-            if code == PHI_CURL_UNSUPPORTED_PROTOCOL { kind = .lasting }
-            reason = "\(host) can't be reached\(way): \(said)"
+            return WebFailure("\(host) ended the connection\(way) too early", kind)
+        case PHI_CURL_COULDNT_CONNECT where systemError != 0 && proxyStatus == 0:
+            said = SystemError(code: systemError).reason
+        case PHI_CURL_COULDNT_RESOLVE_HOST: kind = .unknownHost
+        case PHI_CURL_UNSUPPORTED_PROTOCOL: kind = .lasting
+        case _ where 400..<500 ~= proxyStatus && !Patience.isPassing(proxyStatus): kind = .lasting
+        default: break
         }
-        return WebFailure(reason, kind)
+        return WebFailure("\(host) can't be reached\(way): \(said)", kind)
     }
 
     private static func at(_ pointer: Curl.Handle?) -> WebConnection? {
@@ -204,10 +188,9 @@ struct WebResponse {
     private(set) var statusText = ""
     private var fields: [String: String] = [:]
     let host: String
-    /// Whether its address is of the hub's own origin.
-    let isHub: Bool
+    let origin: String
 
-    init(host: String = "", isHub: Bool = false) { (self.host, self.isHub) = (host, isHub) }
+    init(_ address: WebAddress?) { (host, origin) = (address?.host ?? "", address?.origin ?? "") }
 
     /// Adds a line. A new head, after an interim response, replaces the earlier one.
     mutating func add(_ line: String) {

@@ -27,8 +27,6 @@ import Testing
     @Test func namesOfDatasets() throws {
         let plain = try DatasetAddress("hf://datasets/org/set@v1/data/*.csv")
         #expect(plain.id == RepositoryID("org/set@v1", kind: .dataset) && plain.selector == "data/*.csv")
-        let converted = try DatasetAddress("hf://datasets/org/set@refs/convert/parquet/train")
-        #expect(converted.id.revision == "refs/convert/parquet" && converted.selector == "train")
         #expect(try DatasetAddress("hf://datasets/org/set@a%2Fb").id.revision == "a/b")
         for text in ["hf://org/set", "hf://datasets/org", "hf://datasets/org/se t"] {
             #expect(throws: UserError.self) { try DatasetAddress(text) }

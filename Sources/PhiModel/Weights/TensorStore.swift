@@ -21,7 +21,7 @@ package struct TensorStore: Sendable {
     private let unread: [TensorView]
     private var tensors: [String: TensorView]
 
-    static let indexName = "model.safetensors.index.json"
+    package static let indexName = "model.safetensors.index.json"
 
     /// - Parameter isUnread: which tensors the model does not read.
     /// - Throws: `UserError`: `missing` without any weights, `malformed` for a damaged file, a tensor
