@@ -95,7 +95,7 @@ extension ModelEngine {
     package var work: StepWork? { nil }
     package func warmUp(lengths: [Int]) {}
     package func makeProbe() throws -> LimitProbe {
-        try LimitProbe(kernels: Kernels.chosen(), threads: threads)
+        try LimitProbe(Kernels.chosen(), ComputePool(threads: threads))
     }
     /// Bytes of KV cache that hold one token.
     package var kvBytesPerToken: Int { sequences.blockBytes / sequences.blocks.blockLength }

@@ -29,7 +29,7 @@ struct KernelsCommand: ParsableCommand {
         var needs: [String] = []
         // The reference is a specification, and would take minutes.
         for kernels in Kernels.available where kernels.name != "reference" {
-            let peak = try LimitProbe(kernels: kernels, threads: threads).measure().multiplyAddsPerSecond
+            let peak = try LimitProbe(kernels, ComputePool(threads: threads)).measure().multiplyAddsPerSecond
             for (height, width) in Self.shapes {
                 PhibatchDev.note("\(kernels.name): \(height) x \(width)")
                 let bench = try ProductBench(kernels: kernels, threads: threads, rows: height, columns: width)
@@ -40,9 +40,6 @@ struct KernelsCommand: ParsableCommand {
                 rows.append([kernels.name, "\(height) x \(width)"] + rates)
             }
             needs.append("\(kernels.name) \((1000 * kernels.needed).text(decimals: 1))")
-            if let counts = try instructions(kernels) {
-                rows.append([kernels.name, "instructions"] + counts)
-            }
         }
         var lines = PhibatchDev.table(rows)
         lines.append(
@@ -51,10 +48,7 @@ struct KernelsCommand: ParsableCommand {
                 + (Kernels.processorFamily.map { "; \($0)" } ?? ""))
         lines.append(
             "instructions per 1,000 multiply-adds that the arithmetic needs, without loads: "
-                + needs.joined(separator: ", ")
-                + (rows.contains { $0[1] == "instructions" }
-                    ? "; \"instructions\" are those used, and how many times the needed ones"
-                    : "; this machine can't count the used ones"))
+                + needs.joined(separator: ", "))
         lines.append(
             "overhead of a parallel region in nanoseconds, without work and with 20 us for each thread: "
                 + [2, 4, 8, 16, 32, 64].map(region).joined(separator: ", "))
@@ -66,16 +60,5 @@ struct KernelsCommand: ParsableCommand {
         let seconds = RegionBench(threads: threads).seconds()
         return "\(threads): \((1e9 * seconds.empty).text(decimals: 0)) "
             + "and \((1e9 * seconds.shared).text(decimals: 0))"
-    }
-
-    /// Returns a cell for each number of tokens; nil if instructions can't be counted.
-    private func instructions(_ kernels: Kernels) throws -> [String]? {
-        let bench = try ProductBench(kernels: kernels, threads: 1, rows: 768, columns: 3072)
-        let cells = try Self.tokens.compactMap { tokens in
-            try bench.instructions(tokens: tokens).map { used in
-                "\((1000 * used).text(decimals: 1)) (\((used / kernels.needed).text(decimals: 2)))"
-            }
-        }
-        return cells.isEmpty ? nil : cells
     }
 }

@@ -144,7 +144,8 @@ struct DoctorReport {
         let most = available / 4 / (1 << 28)
         guard most > 0 else { return "not measured: there is too little memory free" }
         do {
-            let limits = try LimitProbe(kernels: kernels, threads: min(Processors.count, most)).measure()
+            let limits = try LimitProbe(kernels, ComputePool(threads: min(Processors.count, most)))
+                .measure()
             return "\(rounded(limits.bytesPerSecond * 1e-9)) GB/s from memory, "
                 + "\(rounded(limits.multiplyAddsPerSecond * 1e-9)) billion multiply-adds/s, at this moment"
         } catch { return "not measured: \(error)" }

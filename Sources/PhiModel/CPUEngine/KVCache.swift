@@ -89,15 +89,14 @@ struct KVCache: ~Copyable {
         }
     }
 
-    let layers: [Layer]
+    private let layout: Layout
+    var layers: [Layer] { layout.layers }
+    var blockBytes: Int { layout.blockBytes }
     let precision: KVPrecision
-    let blockBytes: Int
     /// In blocks.
     let capacity: Int
     /// Memory of single sequences; nil if everything is in blocks.
     let slots: SequenceSlots?
-    private let windowBytes: Int
-    private let stateBytes: Int
 
     /// The fewest rows of a sequence that are computed together if sequences have slots.
     private static let rowsAtOnce = 512
@@ -108,7 +107,7 @@ struct KVCache: ~Copyable {
     private var base: UnsafeMutableRawPointer { memory.base }
     private var windows: UnsafeMutableRawPointer { base + capacity * blockBytes }
     private var states: UnsafeMutableRawPointer {
-        windows + (slots.map { ($0.count + 1) * $0.windowBlocks } ?? 0) * windowBytes
+        windows + (slots.map { ($0.count + 1) * $0.windowBlocks } ?? 0) * layout.windowBytes
     }
 
     /// - Parameter sequences: number of slots, if the model has them; nil chooses.
@@ -123,13 +122,12 @@ struct KVCache: ~Copyable {
         let count = layout.usesSlots ? sequences ?? max(1, budget / usual - 1) : -1
         self.precision = precision
         capacity = max(0, (budget - (count + 1) * own) / layout.blockBytes)
-        (layers, blockBytes) = (layout.layers, layout.blockBytes)
-        (windowBytes, stateBytes) = (layout.windowBytes, layout.stateBytes)
+        self.layout = layout
         slots =
             layout.usesSlots
             ? SequenceSlots(count: count, windowBlocks: layout.windowBlocks, window: layout.window) : nil
         // The whole budget at once: untouched pages cost nothing.
-        memory = try PageMemory(count: capacity * blockBytes + (count + 1) * own)
+        memory = try PageMemory(count: capacity * layout.blockBytes + (count + 1) * own)
     }
 
     /// Returns the bytes of a sequence of so many tokens.
@@ -152,7 +150,7 @@ struct KVCache: ~Copyable {
         let first = (layer.keepsWindow ? windows : base) + layer.offset
         return PhiKVHead(
             memory: (first + head * layer.headBytes).assumingMemoryBound(to: UInt8.self),
-            block_bytes: layer.keepsWindow ? windowBytes : blockBytes,
+            block_bytes: layer.keepsWindow ? layout.windowBytes : layout.blockBytes,
             part_bytes: layer.heads * layer.headBytes, kind: precision.kernelKind,
             n: UInt32(layer.headDimension), dims: UInt32(Self.dims(layer.headDimension)),
             fetches_heads: Self.fetchesHeads)
@@ -162,7 +160,8 @@ struct KVCache: ~Copyable {
     func state(of run: RowRun, place: Int, layer: Int) -> UnsafeMutablePointer<Float> {
         guard let slots else { preconditionFailure("a layer has a state, and its sequences no slots") }
         let number = Int(run.slot ?? slots.spare) * SequenceSlots.states + place % SequenceSlots.states
-        return (states + number * stateBytes + layers[layer].stateOffset).assumingMemoryBound(to: Float.self)
+        return (states + number * layout.stateBytes + layers[layer].stateOffset).assumingMemoryBound(
+            to: Float.self)
     }
 
     /// Memory of a block.

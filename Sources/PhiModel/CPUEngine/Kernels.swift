@@ -19,9 +19,11 @@ package struct Kernels: Sendable {
         }
     }
 
-    /// Returns the variant of a name; the best one without a name.
+    /// Returns the variant of a name, by default the one that `PHIBATCH_KERNELS` names; without one the best.
     /// - Throws: `UserError` if this machine lacks it.
-    package static func named(_ name: String?) throws -> Kernels {
+    package static func chosen(
+        _ name: String? = ProcessInfo.processInfo.environment["PHIBATCH_KERNELS"]
+    ) throws -> Kernels {
         let all = available
         guard let name, !name.isEmpty else { return all[0] }
         if let found = all.first(where: { $0.name == name }) { return found }
@@ -32,11 +34,6 @@ package struct Kernels: Sendable {
 
     /// Family of this machine's processor, as in "AMD family 25"; nil if processors have no families.
     package static var processorFamily: String? { phi_this_processor().familyName }
-
-    /// Returns the variant that `PHIBATCH_KERNELS` names, else the best.
-    package static func chosen() throws -> Kernels {
-        try named(ProcessInfo.processInfo.environment["PHIBATCH_KERNELS"])
-    }
 }
 
 extension PhiProcessor {

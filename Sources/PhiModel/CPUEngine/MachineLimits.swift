@@ -31,13 +31,7 @@ package final class LimitProbe {
     private var part = 0
 
     /// - Throws: `UserError` of kind `resources`.
-    package convenience init(kernels: Kernels, threads: Int) throws {
-        try self.init(kernels, ComputePool(threads: threads))
-    }
-
-    /// Uses existing threads.
-    /// - Throws: `UserError` of kind `resources`.
-    init(_ kernels: Kernels, _ pool: ComputePool) throws {
+    package init(_ kernels: Kernels, _ pool: ComputePool) throws {
         self.kernels = kernels.table
         self.pool = pool
         memory = try PageMemory(count: pool.width * Self.bytesPerThread)

@@ -1,13 +1,16 @@
+import BatchEngine
 import CPhiKernels
 
-/// Multiplies rows by a model's matrices, and counts what that takes.
+/// Multiplies rows by a model's matrices, and counts work and time of all passes so far.
 final class Matmuls {
     let weights: PackedWeights
     let kernels: PhiKernels
     let pool: ComputePool
     private let adapters = LowRankRows()
-    /// Work of the passes, of which this adds the products.
-    var tally = PassTally()
+    /// Time by kind of work.
+    private(set) var times = ComputeTimes()
+    private(set) var work = StepWork()
+    private var clock = Stopwatch()
     /// Collects the inputs of every product with a matrix of floats.
     var moments: InputMoments?
 
@@ -21,7 +24,7 @@ final class Matmuls {
     ) throws(UserError) {
         if rows == 0 { return }
         let matrix = try weights[linear.place]
-        tally.countRows()
+        times.rows += clock.lap()
         if !matrix.isQuantized {
             moments?.add(input.unquantized, rows: rows, columns: linear.columns, of: linear.place, pool)
         }
@@ -34,6 +37,13 @@ final class Matmuls {
                 adapter, of: input.unquantized, rows: rows, to: out, stride: stride,
                 bias: isScaled ? linear.bias : nil, kernels, pool)
         }
-        tally.countMatmul(rows: rows, by: linear, matrix)
+        times.matmul += clock.lap()
+        work.multiplyAdds += rows * linear.rows * linear.columns
+        work.weightBytes += matrix.bytes
     }
+
+    func startClock() { clock.start() }
+
+    /// Counts the time since the clock started, or the last count, as attention.
+    func countAttention() { times.attention += clock.lap() }
 }

@@ -65,7 +65,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
     package init(folder: String, options: EngineOptions = EngineOptions()) throws {
         let model = try Architectures.read(folder: folder)
         shape = model.shape
-        kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
+        kernels = try options.kernels.map { try Kernels.chosen($0) } ?? Kernels.chosen()
         let store = try TensorStore(model, in: folder, adapter: options.adapter)
         let threads = options.threads ?? Processors.count
         // Before anything large is read.
@@ -103,7 +103,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         logits = LogitReader(Sampler(kernels.table), pool)
     }
 
-    package var work: StepWork? { rows.matmuls.tally.work }
+    package var work: StepWork? { rows.matmuls.work }
     package let weightBytes: Int
     package var kernelName: String { kernels.name }
 
@@ -111,7 +111,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
     package func makeProbe() throws -> LimitProbe { try LimitProbe(kernels, pool) }
 
     package var times: ComputeTimes {
-        var times = rows.matmuls.tally.times
+        var times = rows.matmuls.times
         times.sampling = logits.seconds
         return times
     }

@@ -80,7 +80,7 @@ package final class RowOps: RowOperations {
         head = nil
         addsProjected = false
         rope.prepare(runs)
-        matmuls.tally.start()
+        matmuls.startClock()
         try attention.prepare(runs)
         isPrepared = true
         try network.forward(self)
@@ -135,7 +135,7 @@ package final class RowOps: RowOperations {
         attention.attend(
             projected.pointer, stride: projectedWidth, norms: norms, layer: layer, cache: cache, runs: runs,
             out: attended.pointer)
-        matmuls.tally.countAttention()
+        matmuls.countAttention()
     }
 
     package func mix(layer: Int, _ mixer: any RowMixer) throws(UserError) {
@@ -156,7 +156,7 @@ package final class RowOps: RowOperations {
                     cache: self.cache, runs: self.runs, out: out)
             })
         try mixer.run(rows, into: attended.pointer)
-        matmuls.tally.countAttention()
+        matmuls.countAttention()
     }
 
     package func addToHidden() {
@@ -203,7 +203,7 @@ package final class RowOps: RowOperations {
                 LogitPiece(
                     rows: rows, logits: logitsBuffer.pointer, scratch: logitsScratch.pointer, stride: stride,
                     count: shape.vocabularySize))
-            matmuls.tally.start()
+            matmuls.startClock()
         }
     }
 

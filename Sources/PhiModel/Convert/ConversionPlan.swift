@@ -46,12 +46,6 @@ struct SourceRows {
 
 /// One matrix or vector of the converted model.
 struct PlannedLayer {
-    enum Format: Equatable {
-        /// MLX's affine quantization in groups of 32 columns, with scales of this type.
-        case affine(bits: Int, scales: TensorType)
-        case plain(TensorType)
-    }
-
     /// Without ".weight".
     let path: String
     /// End of the name where the layer is not quantized: "weight" or "bias".
@@ -60,12 +54,13 @@ struct PlannedLayer {
     let stack: Int?
     /// Stacked from top to bottom; all have the same columns.
     let parts: [SourceRows]
-    let format: Format
+    /// MLX's quantization in groups of 32 columns; nil of floats.
+    let parameters: QuantizationParameters?
+    /// Type of scales and biases, or of the floats.
+    let floats: TensorType
     let outputs: [SafetensorsWriter.Announcement]
     /// Of each part.
     let squares: [BlockSquares]
-
-    static let groupSize = 32
 
     /// - Throws: `UserError` of kind `unsupported` if the parts can't be in one tensor without loss.
     init(path: String, suffix: String = "weight", stack: Int? = nil, parts: [SourceRows]) throws {
@@ -78,26 +73,21 @@ struct PlannedLayer {
         let (rows, columns) = (parts.reduce(0) { $0 + $1.count }, parts[0].columns)
         let shape =
             parts[0].tensor.isVector ? [columns] : (stack.map { [$0, rows / $0] } ?? [rows]) + [columns]
-        if let widest = bits.compactMap({ $0 }).max() {
-            guard !bits.contains(nil) else {
-                let names = parts.map { "\"\($0.tensor.name)\" (\($0.tensor.type.name))" }
-                throw UserError(
-                    .unsupported, at: parts[0].tensor.file.path,
-                    "tensors \(names.joined(separator: ", ")) become one, but only some are quantized.")
-            }
-            // A narrower part keeps its codes, scales and biases: it only uses the lower codes.
-            let scales = try Self.scaleType(of: parts)
-            format = .affine(bits: widest, scales: scales)
-            outputs = SafetensorsWriter.Announcement.quantized(
-                path, shape: shape, QuantizationParameters(groupSize: Self.groupSize, bits: widest),
-                floats: scales)
-        } else {
-            let types = Set(parts.map(\.tensor.type))
-            let common: TensorType =
-                types == [.f16] ? .f16 : types == [.bf16] ? .bf16 : .f32  // F32 holds all of both.
-            format = .plain(common)
-            outputs = [.init(name: "\(path).\(suffix)", type: common, shape: shape)]
+        // A narrower part keeps its codes, scales and biases: it only uses the lower codes.
+        parameters = bits.compactMap { $0 }.max().map { .init(groupSize: 32, bits: $0) }
+        guard parameters == nil || !bits.contains(nil) else {
+            let names = parts.map { "\"\($0.tensor.name)\" (\($0.tensor.type.name))" }
+            throw UserError(
+                .unsupported, at: parts[0].tensor.file.path,
+                "tensors \(names.joined(separator: ", ")) become one, but only some are quantized.")
         }
+        let types = Set(parts.map(\.tensor.type))
+        floats =
+            parameters != nil
+            ? try Self.scaleType(of: parts)
+            : types == [.f16] ? .f16 : types == [.bf16] ? .bf16 : .f32  // F32 holds all of both.
+        outputs = SafetensorsWriter.Announcement.layer(
+            path, suffix: suffix, shape: shape, parameters, floats: floats)
     }
 
     /// F16 as in the GGUF, unless that can't hold a scale (a product of two, in K types) or a bias (-128 times the

@@ -153,9 +153,6 @@ struct ConvertedConfiguration {
 
     private var quantization: JSONValue? {
         QuantizationConfiguration.member(
-            plan.layers.compactMap { layer in
-                guard case .affine(let bits, _) = layer.format else { return nil }
-                return (layer.path, QuantizationParameters(groupSize: PlannedLayer.groupSize, bits: bits))
-            })
+            plan.layers.compactMap { layer in layer.parameters.map { (layer.path, $0) } })
     }
 }

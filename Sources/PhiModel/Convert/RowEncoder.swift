@@ -13,7 +13,7 @@ extension PlannedLayer: RowSource {
             let own = rows.clamped(to: first..<first + part.count)
             var squares = ConversionLoss.Squares()
             for row in own {
-                RowEncoder.append(part.bytes(of: row - first), part.tensor.type, as: format, &bytes, &squares)
+                RowEncoder.append(part.bytes(of: row - first), part.tensor.type, of: self, &bytes, &squares)
             }
             if !own.isEmpty { sums.add(squares, own.lowerBound) }
             first += part.count
@@ -21,13 +21,10 @@ extension PlannedLayer: RowSource {
         return bytes
     }
 
-    var bits: Int? {
-        if case .affine(let bits, _) = format { return bits }
-        return parts[0].tensor.isVector ? nil : 0
-    }
+    var bits: Int? { parameters?.bits ?? (parts[0].tensor.isVector ? nil : 0) }
 
     var losses: [ConversionLoss] {
-        guard case .affine(let bits, _) = format else { return [] }
+        guard let bits = parameters?.bits else { return [] }
         return zip(parts, squares).filter { !$0.0.tensor.type.isLossless }.map {
             ConversionLoss(type: $0.tensor.type.name, bits: bits, matrices: 1, squares: $1.all)
         }
@@ -38,11 +35,10 @@ extension PlannedLayer: RowSource {
 enum RowEncoder {
     /// - Parameter outputs: the layer's tensors: weight, scales and biases, or the weight alone.
     fileprivate static func append(
-        _ row: UnsafeRawBufferPointer, _ type: GGMLType, as format: PlannedLayer.Format,
+        _ row: UnsafeRawBufferPointer, _ type: GGMLType, of layer: PlannedLayer,
         _ outputs: inout [[UInt8]], _ squares: inout ConversionLoss.Squares
     ) {
-        switch format {
-        case .affine(let bits, let scaleType):
+        if let bits = layer.parameters?.bits {
             withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { codes in
                 guard let base = codes.baseAddress else { return }
                 for offset in stride(from: 0, to: row.count, by: type.blockSize) {
@@ -50,8 +46,8 @@ enum RowEncoder {
                         QuantizedBlock.codes(row, at: offset, group: group, type: type, into: base)
                         append(base, bits: bits, to: &outputs[0])
                         let (scale, bias) = QuantizedBlock.affine(row, at: offset, group: group, type: type)
-                        append(scale, as: scaleType, to: &outputs[1])
-                        append(bias, as: scaleType, to: &outputs[2])
+                        append(scale, as: layer.floats, to: &outputs[1])
+                        append(bias, as: layer.floats, to: &outputs[2])
                         guard !type.isLossless else { continue }
                         withUnsafeTemporaryAllocation(of: Float.self, capacity: 32) { values in
                             guard let start = values.baseAddress else { return }
@@ -63,9 +59,9 @@ enum RowEncoder {
                     }
                 }
             }
-        case .plain(let target) where target != .f32 || type == .f32:
+        } else if layer.floats != .f32 || type == .f32 {
             outputs[0].append(contentsOf: row)  // The source has the target's type.
-        case .plain:
+        } else {
             for offset in stride(from: 0, to: row.count, by: 2) {
                 let bits = UInt16(littleEndian: row.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
                 let value = type == .bf16 ? Float(bitPattern: UInt32(bits) << 16) : HalfFloat.widen(bits)

@@ -17,10 +17,15 @@ final class SafetensorsWriter {
             self.byteCount = byteCount ?? shape.reduce(type.itemSize ?? 0, *)
         }
 
-        /// A matrix in MLX's format: its codes in words, and a scale and a bias for each group of columns.
-        static func quantized(
-            _ path: String, shape: [Int], _ parameters: QuantizationParameters, floats: TensorType
+        /// The tensors of a layer in MLX's format: floats, or codes in words, and a scale and a bias for each group of
+        /// columns.
+        static func layer(
+            _ path: String, suffix: String = "weight", shape: [Int], _ parameters: QuantizationParameters?,
+            floats: TensorType
         ) -> [Announcement] {
+            guard let parameters else {
+                return [.init(name: "\(path).\(suffix)", type: floats, shape: shape)]
+            }
             let (outer, columns) = (shape.dropLast(), shape.last ?? 1)
             func part(_ name: String, _ type: TensorType, _ width: Int) -> Announcement {
                 Announcement(name: "\(path).\(name)", type: type, shape: outer + [width])

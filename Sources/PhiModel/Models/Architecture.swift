@@ -28,11 +28,15 @@ package protocol Architecture: Sendable {
     func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
     ) throws -> NetworkLayer<Weights.Operations>
-    /// Finds the norm before the head.
-    func lastNorm<Weights: WeightReading>(_ weights: inout Weights) throws -> Weights.Operations.Norm
 
     // Facts of the other parts, with what most models have as the default.
 
+    /// Whether the norms are LayerNorms; else they are RMSNorms.
+    static var hasLayerNorms: Bool { get }
+    /// Path of the norm before the head.
+    static var lastNorm: String { get }
+    /// Factor of its results.
+    var lastNormFactor: Float { get }
     /// Factor by which embeddings are multiplied.
     var embeddingMultiplier: Float { get }
     /// Whether the head has a bias, if it has its own matrix.
@@ -45,6 +49,9 @@ package protocol Architecture: Sendable {
 
 extension Architecture {
     package static func leavesUnread(_ tensor: String) -> Bool { false }
+    package static var hasLayerNorms: Bool { true }
+    package static var lastNorm: String { "model.final_layernorm" }
+    package var lastNormFactor: Float { 1 }
     package var embeddingMultiplier: Float { 1 }
     package var headBias: Bool { false }
     package var hiddenTokens: [Int] { [] }
@@ -70,7 +77,17 @@ extension Architecture {
         let layers = try shape.layers.indices.map { try layer($0, &weights) }
         return LayeredNetwork(
             embedding: embedding, multiplier: embeddingMultiplier, layers: layers,
-            norm: try lastNorm(&weights), head: head, lastStored: lastStored)
+            norm: try norm(Self.lastNorm, &weights, times: lastNormFactor), head: head, lastStored: lastStored
+        )
+    }
+
+    /// Finds the norm of a hidden row.
+    func norm<Weights: WeightReading>(
+        _ path: String, _ weights: inout Weights, times factor: Float = 1
+    ) throws -> Weights.Operations.Norm {
+        Self.hasLayerNorms
+            ? try weights.layerNorm(path, shape.hiddenSize, normEpsilon, times: factor)
+            : try weights.rmsNorm(path, shape.hiddenSize, normEpsilon)
     }
 
     package var rowBytes: Int {

@@ -41,20 +41,9 @@ package enum Architectures {
         }
         guard let architecture = all.first(where: { $0.modelType == type }) else {
             throw config.fault(
-                .unsupported, key, "is \"\(type)\"\(instead(of: type)); supported: \(supported)")
+                .unsupported, key, "is \"\(type)\"; supported: \(supported)")
         }
         return try architecture.init(config)
-    }
-
-    /// Returns a supported model to suggest in place of a related one.
-    private static func instead(of type: String) -> String {
-        let kin = [
-            ("mixformer-sequential", "an early form of Phi-1 and Phi-1.5", "phi-1.5"),
-            ("phi-msft", "an early form of Phi-1.5 and Phi-2", "phi-2 or phi-1.5"),
-            ("lfm2", "LFM2, whose convolutions are not computed here", "phi-4-mini"),
-        ]
-        guard let (_, name, model) = kin.first(where: { $0.0 == type }) else { return "" }
-        return ", which is \(name); take \(model) (\"phibatch models\" lists what there is)"
     }
 
     /// As in: "phi3" (Phi-3, Phi-4), "phi" (Phi-2)

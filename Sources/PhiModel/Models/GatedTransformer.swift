@@ -21,6 +21,8 @@ extension GatedTransformer {
     static var hasBiases: Bool { false }
     static var hasHeadNorms: Bool { false }
     static var hasBranches: Bool { false }
+    package static var hasLayerNorms: Bool { false }
+    package static var lastNorm: String { "model.norm" }
 
     package static var modules: [String] {
         let attention = isFused ? ["qkv_proj", "o_proj"] : ["q_proj", "k_proj", "v_proj", "o_proj"]
@@ -31,19 +33,13 @@ extension GatedTransformer {
             + ["input_layernorm", "post_attention_layernorm"]
     }
 
-    package func lastNorm<Weights: WeightReading>(
-        _ weights: inout Weights
-    ) throws -> Weights.Operations.Norm {
-        try weights.rmsNorm("model.norm", shape.hiddenSize, normEpsilon)
-    }
-
     package func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
     ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])
         let path = "model.layers.\(number)."
         // Read in this order, in which they are packed.
-        let attentionNorm = try weights.rmsNorm(path + "input_layernorm", h, normEpsilon)
+        let attentionNorm = try norm(path + "input_layernorm", &weights)
         func linear(
             _ name: String, _ rows: Int, _ columns: Int, hasBias: Bool = false
         ) throws -> Weights.Operations.Linear {
@@ -61,7 +57,7 @@ extension GatedTransformer {
         }
         let headNorms = Self.hasHeadNorms ? HeadNorms(query: try headNorm("q"), key: try headNorm("k")) : nil
         let output = try linear("self_attn.o_proj", h, attention.queryWidth)
-        let feedForwardNorm = try weights.rmsNorm(path + "post_attention_layernorm", h, normEpsilon)
+        let feedForwardNorm = try norm(path + "post_attention_layernorm", &weights)
         let gateUp = try (Self.isFused ? [("gate_up", 2 * inner)] : [("gate", inner), ("up", inner)]).map {
             try linear("mlp.\($0)_proj", $1, h)
         }

@@ -29,18 +29,12 @@ package struct Phi2: Architecture, Equatable {
         return 4 * (2 * shape.hiddenSize + widest + shape.attention.queryWidth) + widest
     }
 
-    package func lastNorm<Weights: WeightReading>(
-        _ weights: inout Weights
-    ) throws -> Weights.Operations.Norm {
-        try weights.layerNorm("model.final_layernorm", shape.hiddenSize, normEpsilon)
-    }
-
     package func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
     ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])
         let path = "model.layers.\(number)."
-        let norm = try weights.layerNorm(path + "input_layernorm", h, normEpsilon)
+        let norm = try self.norm(path + "input_layernorm", &weights)
         func linear(_ name: String, _ rows: Int, _ columns: Int) throws -> Weights.Operations.Linear {
             try weights.linear(path + name, rows, columns, hasBias: true)
         }

@@ -27,6 +27,7 @@ package struct Phi3Small: Architecture, Equatable {
     var limit: Float
     package var embeddingMultiplier: Float
     var widthMultiplier: Float
+    package var lastNormFactor: Float { 1 / widthMultiplier }
 
     package init(_ config: ConfigReader) throws {
         var config = config
@@ -84,20 +85,13 @@ package struct Phi3Small: Architecture, Equatable {
 
     package var hiddenTokens: [Int] { Self.dummies.filter { $0 < shape.vocabularySize } }
 
-    package func lastNorm<Weights: WeightReading>(
-        _ weights: inout Weights
-    ) throws -> Weights.Operations.Norm {
-        try weights.layerNorm(
-            "model.final_layernorm", shape.hiddenSize, normEpsilon, times: 1 / widthMultiplier)
-    }
-
     package func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
     ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])
         let path = "model.layers.\(number)."
         return NetworkLayer(
-            norm: try weights.layerNorm(path + "input_layernorm", h, normEpsilon),
+            norm: try norm(path + "input_layernorm", &weights),
             input: [
                 try weights.linear(
                     path + "self_attn.query_key_value", attention.qkvWidth, h, hasBias: true,
@@ -106,7 +100,7 @@ package struct Phi3Small: Architecture, Equatable {
             mixer: .attention(nil),
             output: try weights.linear(path + "self_attn.dense", h, attention.queryWidth, hasBias: true),
             feedForward: .dense(
-                .norm(try weights.layerNorm(path + "post_attention_layernorm", h, normEpsilon)),
+                .norm(try norm(path + "post_attention_layernorm", &weights)),
                 up: [try weights.linear(path + "mlp.up_proj", 2 * inner, h, hasBias: true)],
                 .gegelu(limit: limit),
                 down: try weights.linear(path + "mlp.down_proj", h, inner, hasBias: true)))

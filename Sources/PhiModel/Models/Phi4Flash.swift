@@ -114,26 +114,20 @@ package struct Phi4Flash: Architecture, Equatable {
         return 4 * (2 * h + widest + scanWidth + intermediateSize + scan + wide) + widest
     }
 
-    package func lastNorm<Weights: WeightReading>(
-        _ weights: inout Weights
-    ) throws -> Weights.Operations.Norm {
-        try weights.layerNorm("model.final_layernorm", shape.hiddenSize, normEpsilon)
-    }
-
     package func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
     ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner) = (shape.hiddenSize, intermediateSize)
         let path = "model.layers.\(number)."
-        let norm = try weights.layerNorm(path + "input_layernorm", h, normEpsilon)
+        let attentionNorm = try norm(path + "input_layernorm", &weights)
         let (input, mixer) = try mixer(number, path + "attn", &weights)
         let isScan = number % 2 == 0
         let width = isScan ? scanWidth : shape.attention.queryWidth
         return NetworkLayer(
-            norm: norm, input: [input], mixer: mixer,
+            norm: attentionNorm, input: [input], mixer: mixer,
             output: try weights.linear(path + "attn.out_proj", h, width, hasBias: !isScan),
             feedForward: .dense(
-                .norm(try weights.layerNorm(path + "post_attention_layernorm", h, normEpsilon)),
+                .norm(try norm(path + "post_attention_layernorm", &weights)),
                 up: [try weights.linear(path + "mlp.fc1", 2 * inner, h)], .gatedSilu,
                 down: try weights.linear(path + "mlp.fc2", h, inner)))
     }

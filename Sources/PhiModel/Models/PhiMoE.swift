@@ -9,6 +9,7 @@
 package struct PhiMoE: Architecture, Equatable {
     package static let modelType = "phimoe"
     package static let models = "Phi-3.5-MoE, Phi-mini-MoE and Phi-tiny-MoE"
+    package static let lastNorm = "model.norm"
     package static let modules =
         ["q_proj", "k_proj", "v_proj", "o_proj"].map { "self_attn.\($0)" }
         + ["gate", "switch_mlp.gate_proj", "switch_mlp.up_proj", "switch_mlp.down_proj"]
@@ -49,18 +50,12 @@ package struct PhiMoE: Architecture, Equatable {
         return 4 * floats + max(h, queries, intermediateSize)
     }
 
-    package func lastNorm<Weights: WeightReading>(
-        _ weights: inout Weights
-    ) throws -> Weights.Operations.Norm {
-        try weights.layerNorm("model.norm", shape.hiddenSize, normEpsilon)
-    }
-
     package func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
     ) throws -> NetworkLayer<Weights.Operations> {
         let (h, attention) = (shape.hiddenSize, shape.layers[number])
         let path = "model.layers.\(number)."
-        let attentionNorm = try weights.layerNorm(path + "input_layernorm", h, normEpsilon)
+        let attentionNorm = try norm(path + "input_layernorm", &weights)
         func linear(_ name: String, _ rows: Int, _ columns: Int) throws -> Weights.Operations.Linear {
             try weights.linear("\(path)self_attn.\(name)", rows, columns, hasBias: attentionBias)
         }
@@ -70,7 +65,7 @@ package struct PhiMoE: Architecture, Equatable {
             input: try zip(["q_proj", "k_proj", "v_proj"], attention.widths).map { try linear($0, $1, h) },
             mixer: .attention(nil), output: try linear("o_proj", h, attention.queryWidth),
             feedForward: .experts(
-                .norm(try weights.layerNorm(path + "post_attention_layernorm", h, normEpsilon)),
+                .norm(try norm(path + "post_attention_layernorm", &weights)),
                 try weights.experts(experts(path + "block_sparse_moe.", areApart: areApart))))
     }
 

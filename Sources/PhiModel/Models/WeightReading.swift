@@ -42,10 +42,6 @@ extension WeightReading {
     ) throws -> Operations.Linear {
         try linear(path, rows, columns, hasBias: hasBias, order: nil)
     }
-
-    mutating func layerNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Operations.Norm {
-        try layerNorm(path, count, epsilon, times: 1)
-    }
 }
 
 /// The logit of a token that is never to be chosen, where a model says so.

@@ -10,7 +10,7 @@ import Testing
     func scalesAreTheNextOfThreeTerms(name: String) throws {
         let powers = [0] + (0..<14).map { 1 << $0 }
         let sums = Set(powers.flatMap { a in powers.flatMap { b in powers.map { a + b - $0 } } })
-        let kernels = try Kernels.named(name).table
+        let kernels = try Kernels.chosen(name).table
         let largest = Int(PHI_LARGEST_SCALE)
         let (groups, group) = (257, 32)
         let buffers = ActivationBuffers()
@@ -39,7 +39,7 @@ import Testing
     /// What stands out of a row is kept as it is: the largest numbers, in the order of their columns.
     @Test(arguments: Kernels.available.map(\.name))
     func theLargestOutliersAreFloats(name: String) throws {
-        let kernels = try Kernels.named(name).table
+        let kernels = try Kernels.chosen(name).table
         let (columns, group) = (640, 64)
         let buffers = ActivationBuffers()
         defer { withExtendedLifetime(buffers) {} }

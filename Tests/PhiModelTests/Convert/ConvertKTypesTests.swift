@@ -96,11 +96,7 @@ import Testing
         let scratch = try ScratchFolder()
         var model = TestModel(phi3: .f16)
         model.gguf.add("token_embd.weight", .q4K, rows: 1, columns: 64, [UInt8](repeating: 0, count: 144))
-        let path = try scratch.write("model.gguf", model.gguf.bytes())
-        let error = try #require(throws: UserError.self) {
-            try GGUFConverter.convert(
-                file: path, to: scratch.path + "/converted")
-        }
+        let error = try #require(throws: UserError.self) { try scratch.convert(model.gguf) }
         #expect(error.description.contains("not a multiple of 256"))
     }
 }

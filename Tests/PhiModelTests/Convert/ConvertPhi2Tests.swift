@@ -9,7 +9,6 @@ import Testing
 struct ConvertPhi2Tests {
     private static let (hidden, heads, head, wide, vocabulary, layers) = (64, 4, 16, 96, 40, 2)
     private let scratch: ScratchFolder
-    private var output: String { scratch.path + "/converted" }
 
     init() throws { scratch = try ScratchFolder() }
 
@@ -76,20 +75,13 @@ struct ConvertPhi2Tests {
         return (gguf, expected)
     }
 
-    private func convert(_ gguf: TestGGUF) throws {
-        var gguf = gguf
-        let path = try scratch.write("model.gguf", gguf.bytes())
-        _ = try GGUFConverter.convert(
-            file: path, to: output, overwrite: true)
-    }
-
     @Test(arguments: [GGMLType.q4Type0, .q5Type1, .q8Type0, .f16, .f32], [true, false])
     func everyValueIsKept(type: GGMLType, isFused: Bool) throws {
         let (gguf, expected) = model(type, isFused: isFused)
-        try convert(gguf)
-        let config = try #require(try Architectures.read(folder: output) as? Phi2)
+        try scratch.convert(gguf)
+        let config = try #require(try Architectures.read(folder: scratch.output) as? Phi2)
         #expect(config.shape.rope.dimension == 6 && Float(config.normEpsilon) == 1e-5)
-        let store = try TensorStore(config, in: output)
+        let store = try TensorStore(config, in: scratch.output)
         for (name, values) in expected {
             guard values.count > 1 else {
                 #expect(try store.floats(name, shape: [values[0].count]).floats() == values[0], "\(name)")
@@ -102,22 +94,22 @@ struct ConvertPhi2Tests {
         }
         let names = store.names.filter { !$0.hasSuffix(".scales") && !$0.hasSuffix(".biases") }
         #expect(Set(names) == Set(expected.keys))
-        let engine = try PhiEngine(folder: output, options: EngineOptions(threads: 1))
+        let engine = try PhiEngine(folder: scratch.output, options: EngineOptions(threads: 1))
         #expect(try engine.logits([2, 3, 4, 8]).allSatisfy(\.isFinite))
     }
 
     @Test func bothWaysOfQueriesGiveTheSameModel() throws {
-        try convert(model(.q4Type1, isFused: true).gguf)
-        let fused = try Data(contentsOf: URL(filePath: output + "/model.safetensors"))
-        try convert(model(.q4Type1, isFused: false).gguf)
-        #expect(try Data(contentsOf: URL(filePath: output + "/model.safetensors")) == fused)
+        try scratch.convert(model(.q4Type1, isFused: true).gguf)
+        let fused = try Data(contentsOf: URL(filePath: scratch.output + "/model.safetensors"))
+        try scratch.convert(model(.q4Type1, isFused: false).gguf)
+        #expect(try Data(contentsOf: URL(filePath: scratch.output + "/model.safetensors")) == fused)
     }
 
     @Test func whatDoesNotFitIsNamed() throws {
         func fault(_ change: (inout TestGGUF) -> Void) throws -> UserError {
             var gguf = model(.q8Type0, isFused: true).gguf
             change(&gguf)
-            return try #require(throws: UserError.self) { try convert(gguf) }
+            return try #require(throws: UserError.self) { try scratch.convert(gguf) }
         }
         #expect(
             try fault { $0.tensors.removeAll { $0.name == "blk.1.attn_qkv.bias" } }.message

@@ -21,7 +21,6 @@ struct ConvertPhiMoETests {
     ]
     private let scratch: ScratchFolder
     private var source: String { scratch.path + "/source" }
-    private var output: String { scratch.path + "/converted" }
 
     init() throws {
         scratch = try ScratchFolder()
@@ -77,24 +76,17 @@ struct ConvertPhiMoETests {
         return all.reduce(name) { $0.replacing($1.0, with: $1.1) }
     }
 
-    private func convert(_ gguf: TestGGUF) throws -> ConversionSummary {
-        var gguf = gguf
-        let path = try scratch.write("model.gguf", gguf.bytes())
-        return try GGUFConverter.convert(
-            file: path, to: output, overwrite: true)
-    }
-
     private func logits(_ folder: String) throws -> [UInt32] {
         try PhiEngine(folder: folder, options: EngineOptions(threads: 2, kvBudget: 16 << 20))
             .logits((0..<60).map { Int32($0 * 37 % 61 + 2) }).map(\.bitPattern)
     }
 
     @Test(arguments: [true, false]) func logitsAreThoseOfTheSource(isFused: Bool) throws {
-        let summary = try convert(gguf(isFused: isFused))
+        let summary = try scratch.convert(gguf(isFused: isFused))
         #expect(summary.notes.isEmpty && summary.losses.isEmpty && summary.architecture == "phimoe")
-        let model = try #require(try Architectures.read(folder: output) as? PhiMoE)
+        let model = try #require(try Architectures.read(folder: scratch.output) as? PhiMoE)
         #expect(model.shape.attention.slidingWindow == 40 && model.expertCount == 4)
-        #expect(try logits(output) == logits(source))
+        #expect(try logits(scratch.output) == logits(source))
     }
 
     /// Quantized experts keep their values, each in its place.
@@ -108,11 +100,11 @@ struct ConvertPhiMoETests {
                 "blk.1.ffn_up_exps.weight", GGMLType.q4Type1.rawValue, [64, 96, 4],
                 Array(matrix.bytes.joined())
             ))
-        _ = try convert(gguf)
-        let experts = try TensorStore(Architectures.read(folder: output), in: output).linears(
+        _ = try scratch.convert(gguf)
+        let experts = try TensorStore(Architectures.read(folder: scratch.output), in: scratch.output).linears(
             "model.layers.1.block_sparse_moe.switch_mlp.up_proj", stack: [4], rows: 96, columns: 64)
         #expect(try experts.flatMap { try TestDequantizer.values($0) } == matrix.values)
-        #expect(try logits(output) != logits(source))
+        #expect(try logits(scratch.output) != logits(source))
     }
 
     /// The file has one factor of cos and sin, Microsoft's configuration two others.
@@ -127,9 +119,9 @@ struct ConvertPhiMoETests {
                 "rope_factors_\(name).weight", .f32, rows: nil, columns: 16,
                 Array([[UInt8]](repeating: bytes, count: 16).joined()))
         }
-        let notes = try convert(gguf).notes
+        let notes = try scratch.convert(gguf).notes
         #expect(notes.count == 1 && notes[0].contains("(1.25)") && notes[0].contains("short_mscale"))
-        let rope = try Architectures.read(folder: output).shape.rope
+        let rope = try Architectures.read(folder: scratch.output).shape.rope
         #expect(rope.factors.magnitude == 1.25 && rope.longFactors?.magnitude == 1.25)
         #expect(rope.shortLength == 4096 && rope.longFactors?.periods == Array(repeating: 1.5, count: 16))
     }
@@ -138,7 +130,7 @@ struct ConvertPhiMoETests {
         func message(_ change: (inout TestGGUF) -> Void) throws -> String {
             var gguf = try gguf(isFused: false)
             change(&gguf)
-            return try #require(throws: UserError.self) { _ = try convert(gguf) }.message
+            return try #require(throws: UserError.self) { _ = try scratch.convert(gguf) }.message
         }
         #expect(
             try message { $0.set("phimoe.expert_used_count", .uint32(3)) }.contains(

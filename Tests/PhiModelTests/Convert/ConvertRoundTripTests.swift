@@ -12,10 +12,7 @@ struct ConvertRoundTripTests {
 
     @discardableResult
     private func convert(_ model: TestModel, overwrite: Bool = false) throws -> ConversionSummary {
-        var gguf = model.gguf
-        let path = try scratch.write("model.gguf", gguf.bytes())
-        return try GGUFConverter.convert(
-            file: path, to: output, overwrite: overwrite)
+        try scratch.convert(model.gguf, overwrite: overwrite)
     }
 
     /// Every value of the converted folder equals that of the GGUF file.
@@ -134,8 +131,7 @@ struct ConvertRoundTripTests {
                 rows: tensor.shape.count == 1 ? nil : tensor.shape[0], columns: tensor.shape.last ?? 0,
                 tensor.withBytes { Array($0) })
         }
-        let path = try scratch.write("model.gguf", gguf.bytes())
-        _ = try GGUFConverter.convert(file: path, to: output)
+        try scratch.convert(gguf)
         let converted = try TensorStore(folder: output)
         #expect(converted.names == store.names)
         for name in store.names {

@@ -146,6 +146,20 @@ struct TestMatrix {
     }
 }
 
+extension ScratchFolder {
+    var output: String { path + "/converted" }
+
+    /// Converts a file in this folder into `output`.
+    @discardableResult
+    func convert(
+        _ gguf: TestGGUF, tokenizer: GGUFConverter.Tokenizer = .embedded, overwrite: Bool = true
+    ) throws -> ConversionSummary {
+        var gguf = gguf
+        return try GGUFConverter.convert(
+            file: write("model.gguf", gguf.bytes()), to: output, tokenizer: tokenizer, overwrite: overwrite)
+    }
+}
+
 /// What a converted (or any MLX) layer stands for, value by value.
 enum TestDequantizer {
     static func values(_ linear: LinearTensors) throws -> [[Float]] {

@@ -7,7 +7,7 @@ import Testing
 
 struct ConvertTokenizerTests {
     private let scratch: ScratchFolder
-    private var output: String { scratch.path + "/out" }
+    private var output: String { scratch.output }
 
     init() throws { scratch = try ScratchFolder() }
 
@@ -16,10 +16,7 @@ struct ConvertTokenizerTests {
     ) throws {
         var gguf = TestModel(llama: [GGMLType](repeating: .q8Type0, count: 8)).gguf
         change(&gguf)
-        let path = try scratch.write("model.gguf", gguf.bytes())
-        _ = try GGUFConverter.convert(
-            file: path, to: output, tokenizer: tokenizer,
-            overwrite: true)
+        try scratch.convert(gguf, tokenizer: tokenizer)
     }
 
     private func read(_ name: String) throws -> JSONObject {

@@ -164,7 +164,6 @@ struct CheckpointConfigurationTests {
         ("quantization", #"{"bits": 4, "group_size": 32, "x": 1}"#, .unsupported, "\"quantization.x\""),
         ("quantization_config", #"{"quant_method": "gptq"}"#, .unsupported, "is \"gptq\": weights packed so"),
         ("quantization_config", #"{"quant_method": "awq"}"#, .unsupported, "phibatch quantize"),
-        ("model_type", "\"mixformer-sequential\"", .unsupported, "take phi-1.5"),
     ]
 
     @Test(arguments: wrongValues)

@@ -49,8 +49,7 @@ struct Phi2ConfigurationTests {
         ("tie_word_embeddings", "true", "\"tie_word_embeddings\" is true"),
         ("layer_norm_eps", "2", "\"layer_norm_eps\" is 2"),
         ("model_type", "\"phi9\"", "\"phi\" (Phi-1, Phi-1.5 and Phi-2)"),
-        ("model_type", "\"phi-msft\"", "an early form of Phi-1.5 and Phi-2; take phi-2"),
-        ("model_type", "\"lfm2\"", "is LFM2, whose convolutions are not computed here; take phi-4-mini"),
+        ("model_type", "\"phi-msft\"", "is \"phi-msft\"; supported"),
     ])
     func whatIsNotSupportedIsNamed(key: String, value: String, message: String) {
         expectRefusal(Self.base, [key: value], message)

@@ -71,15 +71,16 @@ private struct PublishedRows: RowSource {
     var outputs: [SafetensorsWriter.Announcement] { layer.outputs }
     var rows: Int { layer.rows }
     var rowSize: Int { 4 * layer.columns }
-    var bits: Int? { layer.parameters?.bits ?? 0 }
+    var bits: Int? { layer.target.parameters?.bits ?? 0 }
 
     var losses: [ConversionLoss] {
-        guard case .eightBits = layer.target else { return [] }
+        guard layer.target.parameters != nil, !layer.target.keepsCodes else { return [] }
         return [ConversionLoss(type: format, bits: 8, matrices: 1, squares: sums.all)]
     }
 
     func converted(_ rows: Range<Int>) -> [[UInt8]] {
-        let columns = layer.columns
+        let (columns, type) = (layer.columns, layer.target.floats.kernelType)
+        let group = layer.target.parameters?.groupSize ?? 0
         let outputs = layer.outputs.map { [UInt8](repeating: 0, count: $0.byteCount / layer.rows) }
         var all = outputs.map { _ in [UInt8]() }
         let values = UnsafeMutablePointer<Float>.allocate(capacity: columns)
@@ -91,27 +92,24 @@ private struct PublishedRows: RowSource {
         var squares = ConversionLoss.Squares()
         for row in rows {
             var parts = outputs
-            switch layer.target {
-            case .affine(let group, let type):
+            if layer.target.keepsCodes {
                 matrix.codes(row, codes)
                 parts[0].removeAll(keepingCapacity: true)
                 for column in stride(from: 0, to: columns, by: 32) {
                     RowEncoder.append(codes + column, bits: layer.bits, to: &parts[0])
                 }
                 let (scales, biases) = matrix.affine(row, group: group)
-                phi_from_float(scales, type.kernelType, scales.count, &parts[1])
-                phi_from_float(biases, type.kernelType, biases.count, &parts[2])
-            case .eightBits(let group):
+                phi_from_float(scales, type, scales.count, &parts[1])
+                phi_from_float(biases, type, biases.count, &parts[2])
+            } else if group > 0 {
                 matrix.values(row, into: values)
                 var (words, scales, biases) = (parts[0], parts[1], parts[2])
-                phi_quantize(
-                    values, columns, UInt32(group), 8, PublishedMatrix.eightBitScales.kernelType, &words,
-                    &scales, &biases)
+                phi_quantize(values, columns, UInt32(group), 8, type, &words, &scales, &biases)
                 parts = [words, scales, biases]
                 add(values, parts, group: group, to: &squares)
-            case .floats:
+            } else {
                 matrix.values(row, into: values)
-                phi_from_float(values, matrix.floats.kernelType, columns, &parts[0])
+                phi_from_float(values, type, columns, &parts[0])
             }
             for index in parts.indices { all[index] += parts[index] }
         }

@@ -29,28 +29,26 @@ struct PublishedMatrix: Sendable {
     var columns: Int { shape[1] }
 
     /// Form that it is converted to.
-    enum Target {
-        /// Nothing is lost.
-        case affine(group: Int, scales: TensorType)
-        /// MLX's own quantization of the values, in 8 bits.
-        case eightBits(group: Int)
-        /// Columns make no whole groups.
-        case floats
+    struct Target {
+        /// Parameters in MLX's format; nil for floats, if columns make no whole groups.
+        let parameters: QuantizationParameters?
+        /// Type of scales and biases, or of the floats.
+        let floats: TensorType
+        /// Whether codes stay, so that nothing is lost; else the values are quantized anew in 8 bits.
+        let keepsCodes: Bool
     }
-
-    static let eightBitScales = TensorType.f32
 
     var target: Target {
         let sizes = QuantizationParameters.supportedGroupSizes.sorted(by: >)
-        if order == nil, columns % run == 0,
-            let group = sizes.first(where: { run % $0 == 0 })
-        {
-            return .affine(group: group, scales: hasExactBiases ? floats : .f32)
+        if order == nil, columns % run == 0, let group = sizes.first(where: { run % $0 == 0 }) {
+            return Target(
+                parameters: .init(groupSize: group, bits: bits), floats: hasExactBiases ? floats : .f32,
+                keepsCodes: true)
         }
-        if let group = sizes.dropFirst().first(where: { columns % $0 == 0 }) {
-            return .eightBits(group: group)
-        }
-        return .floats
+        let group = sizes.dropFirst().first { columns % $0 == 0 }
+        return Target(
+            parameters: group.map { .init(groupSize: $0, bits: 8) }, floats: group == nil ? floats : .f32,
+            keepsCodes: false)
     }
 
     private func zero(_ index: Int) -> UInt8 { zeros[zeros.count == 1 ? 0 : index] }

@@ -9,8 +9,6 @@ struct PublishedPlan {
         /// The bits of its codes.
         let bits: Int
         let target: PublishedMatrix.Target
-        /// Parameters in MLX's format; nil for floats.
-        let parameters: QuantizationParameters?
         let outputs: [SafetensorsWriter.Announcement]
 
         var path: String { tensors.path }
@@ -20,19 +18,8 @@ struct PublishedPlan {
         init(_ tensors: LayerTensors, _ matrix: PublishedMatrix) {
             self.tensors = tensors
             (shape, bits, target) = (matrix.shape, matrix.bits, matrix.target)
-            let floats: TensorType
-            switch matrix.target {
-            case .affine(let group, let scales):
-                (parameters, floats) = (QuantizationParameters(groupSize: group, bits: bits), scales)
-            case .eightBits(let group):
-                parameters = QuantizationParameters(groupSize: group, bits: 8)
-                floats = PublishedMatrix.eightBitScales
-            case .floats: (parameters, floats) = (nil, matrix.floats)
-            }
-            outputs =
-                parameters.map { [shape] in
-                    SafetensorsWriter.Announcement.quantized(tensors.path, shape: shape, $0, floats: floats)
-                } ?? [.init(name: tensors.path + ".weight", type: floats, shape: shape)]
+            outputs = SafetensorsWriter.Announcement.layer(
+                tensors.path, shape: shape, target.parameters, floats: target.floats)
         }
     }
 
@@ -83,7 +70,7 @@ struct PublishedPlan {
 
     /// config.json of the model to be made.
     func config(_ source: JSONObject) throws -> JSONObject {
-        let parameters = layers.compactMap { layer in layer.parameters.map { (layer.path, $0) } }
+        let parameters = layers.compactMap { layer in layer.target.parameters.map { (layer.path, $0) } }
         var members = source
         for key in PublishedFormats.keys { members[key] = nil }
         if let quantization = QuantizationConfiguration.member(parameters) {

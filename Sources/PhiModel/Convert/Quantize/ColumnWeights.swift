@@ -50,7 +50,7 @@ struct ColumnWeights {
         let cache = try KVCache(
             shape.layers, precision: .float16, budget: count * bytes(length) + bytes(0), sequences: count)
         let rows = RowOps(
-            shape, weights: PackedWeights(PackedOneByOne(model.plan, pool)), cache: cache,
+            shape, weights: PackedWeights(oneByOne: model.plan, pool), cache: cache,
             kernels: try Kernels.chosen(), pool: pool)
         let moments = InputMoments()
         rows.matmuls.moments = moments

@@ -48,11 +48,10 @@ struct PlannedTensor: RowSource {
         rows = parts.count * (part.count / max(1, columns))
         let shape = (parts.count > 1 ? [parts.count] : []) + part.shape
         outputs =
-            parameters.map {
-                SafetensorsWriter.Announcement.quantized(
-                    String(name.dropLast(7)), shape: shape, $0, floats: floats)
-            }
-            ?? [.init(name: name, type: floats, shape: shape)]
+            parameters == nil
+            ? [.init(name: name, type: floats, shape: shape)]
+            : SafetensorsWriter.Announcement.layer(
+                String(name.dropLast(7)), shape: shape, parameters, floats: floats)
     }
 }
 

@@ -23,10 +23,10 @@ final class PackedMatrix: @unchecked Sendable {
     /// Bytes of the packed form.
     var bytes: Int { matrix.bytes }
 
-    /// - Parameter memory: the owner of `matrix.data`.
-    init(_ matrix: PhiMatrix, memory: AnyObject) {
-        self.matrix = matrix
-        self.memory = memory
+    /// - Parameter memory: the owner of the data.
+    init(_ layout: PhiMatrix, at data: UnsafeRawPointer, memory: AnyObject) {
+        (matrix, self.memory) = (layout, memory)
+        matrix.data = data.assumingMemoryBound(to: UInt8.self)
     }
 
     /// The values as float32 in their own memory, outside the weight plan.
@@ -47,8 +47,7 @@ final class PackedMatrix: @unchecked Sendable {
             phi_pack_plain(
                 &layout, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), out, 0, layout.blocks)
         }
-        layout.data = UnsafePointer(out)
-        self.init(layout, memory: memory)
+        self.init(layout, at: memory.base, memory: memory)
     }
 
     /// Replaces the data by a copy.
