@@ -10,11 +10,6 @@ package struct Scheduler: Sendable {
         package var isCompletion: Bool
         /// Whether the sequence computes a part of another one, so that even a single row may wait.
         package var isPart = false
-
-        package init(rows: Int, isCompletion: Bool) {
-            self.rows = rows
-            self.isCompletion = isCompletion
-        }
     }
 
     /// Rows of one sequence in a pass: its next `rows` rows. A token is sampled after the last one if `samples`.

@@ -12,7 +12,7 @@ extension ModelEngine {
         try scored(tokens.dropLast(), logitRows: tokens.count - from) { piece in
             for number in piece.rows {
                 let row = UnsafePointer(piece.row(number))
-                guard FiniteLogits.check(row, count: piece.count) else {
+                guard piece.isFinite(number) else {
                     throw UserError(
                         .malformed,
                         "the logits after \(from + number) tokens are not finite: the model's weights are damaged"

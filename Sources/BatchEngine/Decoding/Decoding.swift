@@ -42,8 +42,6 @@ package struct PassOutcome {
     package var tokens = 0
     /// New text that is certain.
     package var text = ReasoningReader.Piece()
-
-    package init(rows: ArraySlice<Int32> = [], start: Int? = nil) { (self.rows, self.start) = (rows, start) }
 }
 
 extension Decoding {
