@@ -28,11 +28,7 @@ struct AnswerFeed: Sendable {
 
     /// The first result counts.
     func finish(_ result: Result<Answer, any Error>) {
-        switch result {
-        case .success(let answer):
-            parts.yield(.end(answer))
-            parts.finish()
-        case .failure(let error): parts.finish(throwing: error)
-        }
+        parts.yield(with: result.map { .end($0) })
+        parts.finish()
     }
 }

@@ -6,11 +6,7 @@ import OperatingSystem
 ///
 /// Neither is of Swift's cooperative pool, which long computations would block.
 final class ModelThreads: Sendable {
-    private struct Asked: Sendable {
-        var prompt: Prompt
-        var parameters: AnswerParameters
-        var feed: AnswerFeed
-    }
+    private typealias Asked = (prompt: Prompt, parameters: AnswerParameters, feed: AnswerFeed)
 
     private let engine: any Engine
     private let text: any TextCoding
@@ -30,7 +26,7 @@ final class ModelThreads: Sendable {
     func ask(_ prompt: Prompt, _ parameters: AnswerParameters, _ feed: AnswerFeed) {
         do {
             try start()
-            asked.put(Asked(prompt: prompt, parameters: parameters, feed: feed))
+            asked.put((prompt, parameters, feed))
         } catch {
             feed.finish(.failure(error))
         }

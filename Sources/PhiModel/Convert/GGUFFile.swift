@@ -76,12 +76,7 @@ struct GGUFFile {
         return alignment
     }
 
-    private struct Entry {
-        let name: String
-        let sizes: [Int]
-        let type: GGMLType
-        let offset: UInt64
-    }
+    private typealias Entry = (name: String, sizes: [Int], type: GGMLType, offset: UInt64)
 
     private static func entries(
         _ cursor: inout GGUFCursor, count: Int, _ metadata: ConfigReader
@@ -114,7 +109,7 @@ struct GGUFFile {
                         + "are; or \(instead).")
             }
             let offset = try cursor.integer(UInt64.self, "a tensor offset")
-            entries.append(Entry(name: name, sizes: sizes, type: type, offset: offset))
+            entries.append((name, sizes, type, offset))
         }
         return entries
     }

@@ -41,9 +41,8 @@ final class MLXOperations: RowOperations {
 
     func attend(layer: Int, norms: HeadNorms<MLXNorm>?) {
         let shape = shape.layers[layer]
-        let widths = [shape.queryWidth, shape.keyWidth, shape.keyWidth]
         let (own, others) = (shape.headCount, shape.keyValueHeadCount)
-        let parts = zip(split(widths), [own, others, others]).map { part, heads in
+        let parts = zip(split(shape.widths), [own, others, others]).map { part, heads in
             part.reshaped(rows.count, heads, shape.headDimension)
         }
         func rotated(_ x: MLXArray, _ norm: MLXNorm?) -> MLXArray {
