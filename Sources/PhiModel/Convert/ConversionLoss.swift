@@ -34,18 +34,13 @@ package struct ConversionLoss: Sendable, Equatable {
 
     /// Returns the losses of each type as one, in the order of types' names.
     static func joined(_ losses: [ConversionLoss]) -> [ConversionLoss] {
-        var all: [String: ConversionLoss] = [:]
-        for loss in losses {
-            guard var sum = all[loss.type] else {
-                all[loss.type] = loss
-                continue
-            }
+        Dictionary(losses.map { ($0.type, $0) }) { before, loss in
+            var sum = before
             sum.bits = max(sum.bits, loss.bits)
             sum.matrices += loss.matrices
             sum.squares += loss.squares
-            all[loss.type] = sum
-        }
-        return all.values.sorted { $0.type < $1.type }
+            return sum
+        }.values.sorted { $0.type < $1.type }
     }
 }
 

@@ -92,16 +92,9 @@ package struct ModelInspection: Sendable {
     private static func grouped<Item>(
         _ items: [Item], by key: (Item) -> String
     ) -> [(key: String, items: [Item])] {
-        var groups: [(key: String, items: [Item])] = []
-        for item in items {
-            let key = key(item)
-            if let index = groups.firstIndex(where: { $0.key == key }) {
-                groups[index].items.append(item)
-            } else {
-                groups.append((key, [item]))
-            }
-        }
-        return groups
+        Dictionary(grouping: items.enumerated()) { key($0.element) }
+            .sorted { $0.value[0].offset < $1.value[0].offset }
+            .map { ($0.key, $0.value.map(\.element)) }
     }
 
     private static func name(of matrix: Matrix) -> String {
