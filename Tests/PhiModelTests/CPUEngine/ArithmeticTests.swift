@@ -64,9 +64,7 @@ import Testing
     private func withEngine<T>(
         _ name: String, _ precision: KVPrecision, _ body: (PhiEngine) throws -> T
     ) throws -> T {
-        let geometry = try #require(LogitsTests.geometries.first { $0.name == name })
-        return try withTemporaryFolder { folder in
-            try geometry.write(to: folder)
+        return try SyntheticCheckpoint.named(name).written { folder in
             let options = EngineOptions(threads: 2, kvBudget: 64 << 20, kvPrecision: precision)
             return try body(PhiEngine(folder: folder.path, options: options))
         }

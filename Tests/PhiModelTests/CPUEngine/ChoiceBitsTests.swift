@@ -19,9 +19,7 @@ import Testing
 
     @Test(arguments: ["base", "sliding-window", "phi-4-flash"])
     func bitsAreThoseOfScores(name: String) throws {
-        let geometry = try #require(LogitsTests.geometries.first { $0.name == name })
-        try withTemporaryFolder { folder in
-            try geometry.write(to: folder)
+        try SyntheticCheckpoint.named(name).written { folder in
             func run(
                 _ requests: [Request], workers: Int, chunk: Int, threads: Int, kernels: Kernels? = nil,
                 blocks: Int = 100

@@ -32,9 +32,7 @@ import Testing
     }
 
     @Test func tokensAreTheSameTogetherAndOneByOne() throws {
-        let geometry = try #require(LogitsTests.geometries.first { $0.name == "base" })
-        try withTemporaryFolder { folder in
-            try geometry.write(to: folder)
+        try SyntheticCheckpoint.named("base").written { folder in
             func run(
                 _ requests: [Request], budget: Int = 64 << 20, _ speculation: Speculation = .off
             ) throws -> (list: RequestList<Ending>, preemptions: Int) {

@@ -159,8 +159,7 @@ import Testing
         let golden = try #require(goldens.first { $0.name == geometry.name })
         // Floats that choose experts are rounded nowhere.
         let isFloat = [.phimoe, .phi4flash].contains(geometry.model) && geometry.floats == .f32
-        try withTemporaryFolder { folder in
-            try geometry.write(to: folder)
+        try geometry.written { folder in
             let engine = try PhiEngine(
                 folder: folder.path,
                 options: EngineOptions(

@@ -31,8 +31,7 @@ import Testing
                 .init(name: "longrope-at-200", rope: .longrope, context: 1024, originalContext: 200)
             ]
         let geometry = try #require(geometries.first { $0.name == name })
-        try withTemporaryFolder { folder in
-            try geometry.write(to: folder)
+        try geometry.written { folder in
             func run(
                 _ blocks: Int, chunk: Int, lookahead: Int, _ speculation: Speculation = .off
             ) throws -> (list: RequestList<[String]>, preemptions: Int) {

@@ -113,8 +113,7 @@ import Testing
     @Test(arguments: names) func logitsAreTheSame(name: String) throws {
         let geometry = try #require(LogitsTests.geometries.first { $0.name == name })
         let sequences = Self.sequences
-        try withTemporaryFolder { folder in
-            try geometry.write(to: folder)
+        try geometry.written { folder in
             func engine(_ kernels: Kernels, threads: Int) throws -> PhiEngine {
                 try PhiEngine(
                     folder: folder.path,

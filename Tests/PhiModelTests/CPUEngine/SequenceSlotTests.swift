@@ -41,8 +41,7 @@ import Testing
             return Int32((place * 37 + turn * 5) % 311 + 3)
         }
         let sequences = [Array(long[40..<90]), long, Array(long[100..<800])]
-        try withTemporaryFolder { folder in
-            try Self.geometry.write(to: folder)
+        try Self.geometry.written { folder in
             let engine = try PhiEngine(
                 folder: folder.path, options: EngineOptions(threads: 2, kvBudget: 64 << 20))
             let slots = engine.rows.cache.slots
@@ -62,8 +61,7 @@ import Testing
     }
 
     @Test func roomIsSharedBetweenSlotsAndBlocks() throws {
-        try withTemporaryFolder { folder in
-            try Self.geometry.write(to: folder)
+        try Self.geometry.written { folder in
             let layers = try Architectures.read(folder: folder.path).shape.layers
             let own = KVCache.bytes(layers, .int8, tokens: 0)
             for (budget, blocks) in [(2 * own + 20_000, 1), (64 << 20, 64)] {

@@ -81,9 +81,7 @@ import Testing
     }
 
     @Test(arguments: names) func bitsAreThoseOfAGeneration(name: String) throws {
-        let geometry = try #require(LogitsTests.geometries.first { $0.name == name })
-        try withTemporaryFolder { folder in
-            try geometry.write(to: folder)
+        try SyntheticCheckpoint.named(name).written { folder in
             func engine(_ kernels: Kernels, threads: Int) throws -> PhiEngine {
                 try PhiEngine(
                     folder: folder.path,
@@ -114,9 +112,7 @@ import Testing
 
     /// Both may be asked about one input.
     @Test func aTokenIsChosenBesideThem() throws {
-        let geometry = try #require(LogitsTests.geometries.first { $0.name == "base" })
-        try withTemporaryFolder { folder in
-            try geometry.write(to: folder)
+        try SyntheticCheckpoint.named("base").written { folder in
             let engine = try PhiEngine(folder: folder.path, options: EngineOptions(kvBudget: 64 << 20))
             let sequence = try generated(engine, 3)
             let all = sequence.prompt + sequence.tokens

@@ -5,8 +5,7 @@ import Testing
 
 @Suite struct ModelInspectionTests {
     private func inspection(_ model: SyntheticCheckpoint) throws -> ModelInspection {
-        try withTemporaryFolder { folder in
-            try model.write(to: folder)
+        try model.written { folder in
             return try ModelInspection(folder: folder.path, threads: 2)
         }
     }
@@ -47,8 +46,7 @@ import Testing
 
     /// The engine's own cache takes what was said.
     @Test func cacheBytes() throws {
-        try withTemporaryFolder { folder in
-            try SyntheticCheckpoint(name: "cache").write(to: folder)
+        try SyntheticCheckpoint(name: "cache").written { folder in
             let model = try ModelInspection(folder: folder.path, threads: 2)
             let engine = try PhiEngine(
                 folder: folder.path, options: EngineOptions(threads: 1, kvBudget: 16 << 20))
@@ -63,8 +61,7 @@ import Testing
     private func faults(
         _ model: SyntheticCheckpoint, _ change: (URL) throws -> Void = { _ in }
     ) throws -> [UserError] {
-        try withTemporaryFolder { folder in
-            try model.write(to: folder)
+        try model.written { folder in
             try change(folder)
             return ModelCheck.faults(in: folder.path, readsWeights: true, threads: 2)
         }

@@ -14,8 +14,7 @@ extension MLXTests {
         private func withEngine(
             _ model: SyntheticCheckpoint = model, budget: Int = 8 << 20, _ body: (MLXEngine) throws -> Void
         ) throws {
-            try withTemporaryFolder { folder in
-                try model.write(to: folder)
+            try model.written { folder in
                 try body(MLXEngine(folder: folder.path, options: EngineOptions(kvBudget: budget)))
             }
         }

@@ -31,8 +31,7 @@ extension MLXTests {
         }
 
         @Test func constraintsPenaltiesAndLogprobsHold() throws {
-            try withTemporaryFolder { folder in
-                try Batch.model.write(to: folder)
+            try Batch.model.written { folder in
                 let engine = try MLXEngine(folder: folder.path, options: EngineOptions(kvBudget: 8 << 20))
                 let plain = try choices(engine, SamplingParameters(logprobs: 3))
                 let logprobs = try MLXSequence.logprobs(engine, Self.text)

@@ -17,8 +17,7 @@ extension MLXTests {
         }
 
         private func expectRefusal(_ geometry: SyntheticCheckpoint) throws {
-            try withTemporaryFolder { folder in
-                try geometry.write(to: folder)
+            try geometry.written { folder in
                 // It isn't looked for.
                 try FileManager.default.removeItem(at: folder.appending(path: "model.safetensors"))
                 let error = #expect(throws: UserError.self) { try MLXEngine(folder: folder.path) }
@@ -62,8 +61,7 @@ extension MLXTests {
             let goldens = try JSONDecoder().decode(
                 [LogitsTests.Golden].self, from: Data(contentsOf: LogitsTests.fixture))
             let golden = try #require(goldens.first { $0.name == geometry.name })
-            try withTemporaryFolder { folder in
-                try geometry.write(to: folder)
+            try geometry.written { folder in
                 let engine = try MLXEngine(
                     folder: folder.path, options: EngineOptions(kvBudget: 8 << 20), inFloat32: inFloat32)
                 for prompt in golden.prompts {

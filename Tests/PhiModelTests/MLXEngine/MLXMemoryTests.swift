@@ -12,8 +12,7 @@ extension MLXTests {
         /// The cache comes to its budget, little stays beside it while it grows, and a step copies nothing of it but what
         /// its rows read.
         @Test func theCacheStaysWithinItsBudget() throws {
-            try withTemporaryFolder { folder in
-                try Self.model.write(to: folder)
+            try Self.model.written { folder in
                 let budget = 16 << 20
                 let engine = try MLXEngine(folder: folder.path, options: EngineOptions(kvBudget: budget))
                 let mlx = try MLXLibrary.load()

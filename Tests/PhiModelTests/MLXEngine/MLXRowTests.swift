@@ -10,8 +10,7 @@ extension MLXTests {
         private static let text = Array(Batch.tokens.prefix(70))
 
         private func withEngine(_ body: (MLXEngine) throws -> Void) throws {
-            try withTemporaryFolder { folder in
-                try Batch.model.write(to: folder)
+            try Batch.model.written { folder in
                 try body(MLXEngine(folder: folder.path, options: EngineOptions(kvBudget: 8 << 20)))
             }
         }

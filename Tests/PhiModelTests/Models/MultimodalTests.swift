@@ -13,8 +13,7 @@ import Testing
 
     @Test(arguments: models.indices) func theRestIsLeftUnread(index: Int) throws {
         let (model, unread) = Self.models[index]
-        try withTemporaryFolder { folder in
-            try model.write(to: folder)
+        try model.written { folder in
             let options = EngineOptions(threads: 1, kvBudget: 16 << 20)
             let engine = try PhiEngine(folder: folder.path, options: options)
             let notes = engine.notes.filter { $0.contains("\(unread) tensors") }
@@ -32,8 +31,7 @@ import Testing
 
     /// Transformers' own form of Phi-4-multimodal has no branches in the file.
     @Test func bothFormsComputeTheSame() throws {
-        try withTemporaryFolder { folder in
-            try Self.models[0].model.write(to: folder)
+        try Self.models[0].model.written { folder in
             let options = EngineOptions(threads: 1, kvBudget: 16 << 20)
             let logits = try PhiEngine(folder: folder.path, options: options).logits([5, 6, 7, 80])
             let (config, weights) = (

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// Writes a random-weight checkpoint of any geometry in MLX's format: the same bytes for the same
 /// geometry everywhere, so that golden numbers made from it hold.
@@ -312,6 +313,21 @@ struct SyntheticCheckpoint {
         data.append(json)
         for tensor in tensors { data.append(tensor.data) }
         return data
+    }
+}
+
+extension SyntheticCheckpoint {
+    /// Returns one of the models whose logits are known.
+    static func named(_ name: String) throws -> SyntheticCheckpoint {
+        try #require(LogitsTests.geometries.first { $0.name == name })
+    }
+
+    /// Calls `body` with a folder that has this model.
+    func written<T>(_ body: (URL) throws -> T) throws -> T {
+        try withTemporaryFolder { folder in
+            try write(to: folder)
+            return try body(folder)
+        }
     }
 }
 

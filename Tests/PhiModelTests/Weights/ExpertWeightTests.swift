@@ -17,8 +17,7 @@ struct ExpertWeightTests {
     }
 
     private func logits(_ geometry: SyntheticCheckpoint) throws -> [UInt32] {
-        try withTemporaryFolder { folder in
-            try geometry.write(to: folder)
+        try geometry.written { folder in
             return try engine(folder).logits([5, 6, 7, 80]).map(\.bitPattern)
         }
     }
@@ -31,8 +30,7 @@ struct ExpertWeightTests {
 
     /// What a step reads and computes: of each expert that a row uses all, of the others nothing.
     @Test func eachExpertIsReadOnceAStep() throws {
-        try withTemporaryFolder { folder in
-            try Self.geometry.write(to: folder)
+        try Self.geometry.written { folder in
             let engine = try engine(folder)
             func step(_ tokens: [Int32]) throws -> (bytes: Int, products: Int) {
                 let before = try #require(engine.work)
@@ -50,8 +48,7 @@ struct ExpertWeightTests {
         }
         var two = Self.geometry
         two.layers = 2
-        try withTemporaryFolder { folder in
-            try two.write(to: folder)
+        try two.written { folder in
             let engine = try engine(folder)
             _ = try engine.logits(Self.prompt.map { $0 % 96 })
             // All experts of the first layer, two of the second.
@@ -63,8 +60,7 @@ struct ExpertWeightTests {
     @Test func memoryIsCountedFromTheHeaders() throws {
         var geometry = Self.geometry
         (geometry.layers, geometry.hidden, geometry.group) = (2, 256, 32)
-        try withTemporaryFolder { folder in
-            try geometry.write(to: folder)
+        try geometry.written { folder in
             let model = try Architectures.read(folder: folder.path)
             let store = try TensorStore(model, in: folder.path)
             var reader = WeightReader(store)
@@ -119,8 +115,7 @@ struct ExpertWeightTests {
     ]
 
     @Test(arguments: misfits) func whatDoesNotFitIsNamed(misfit: Misfit) throws {
-        try withTemporaryFolder { folder in
-            try Self.geometry.write(to: folder)
+        try Self.geometry.written { folder in
             if !misfit.key.isEmpty {
                 let path = folder.appendingPathComponent("config.json")
                 let text = try String(contentsOf: path, encoding: .utf8)
@@ -150,8 +145,7 @@ struct ExpertWeightTests {
     @Test func whatIsNotFiniteShowsInTheLogits() throws {
         var geometry = Self.geometry
         geometry.floats = .f32
-        try withTemporaryFolder { folder in
-            try geometry.write(to: folder)
+        try geometry.written { folder in
             let file = folder.appendingPathComponent("model.safetensors")
             let whole = try Data(contentsOf: file)
             for name in ["gate.scales", "switch_mlp.up_proj.scales", "switch_mlp.down_proj.scales"] {
