@@ -6,19 +6,11 @@ package final class CallGrammar: Sendable {
     /// Whether calls are allowed.
     package enum Choice: String, Sendable { case none, auto, required }
 
-    /// The text before the calls.
-    package struct Mark: Sendable {
-        package var text: String
-        /// Its tokens.
-        package var tokens: [Int32]
-
-        package init(text: String, tokens: [Int32]) { (self.text, self.tokens) = (text, tokens) }
-    }
-
     let choice: Choice
     /// The calls after the mark.
     let calls: AnswerGrammar
-    let opening: Mark
+    /// Tokens of the mark.
+    let opening: [Int32]
     /// The constraint of an answer without calls; nil if it is free.
     package let answer: AnswerGrammar?
     let mark: [UInt8]
@@ -26,13 +18,16 @@ package final class CallGrammar: Sendable {
     /// For each number of matched bytes of the mark, the tokens that go beyond its end, and all that reach it.
     private let ends: [Lazy<(beyond: TokenMask, all: TokenMask)>]
 
-    /// - Parameter answer: the constraint of an answer without calls, if the model may choose.
+    /// - Parameters:
+    ///   - mark: text before the calls, and its tokens.
+    ///   - answer: the constraint of an answer without calls, if the model may choose.
     package init(
-        _ calls: AnswerGrammar, _ choice: Choice, after opening: Mark, beside answer: AnswerGrammar? = nil
+        _ calls: AnswerGrammar, _ choice: Choice, after mark: (text: String, tokens: [Int32]),
+        beside answer: AnswerGrammar? = nil
     ) {
-        (self.calls, self.choice, self.opening, self.answer) = (calls, choice, opening, answer)
-        let (tokens, mark) = (calls.tokens, Array(opening.text.utf8))
-        let single = opening.tokens.count == 1 ? opening.tokens.first : nil
+        (self.calls, self.choice, opening, self.answer) = (calls, choice, mark.tokens, answer)
+        let (tokens, mark) = (calls.tokens, Array(mark.text.utf8))
+        let single = opening.count == 1 ? opening.first : nil
         self.mark = mark
         anything = TokenMask(0..<Int32(tokens.count), count: tokens.count)
         ends = mark.indices.map { came in
@@ -53,13 +48,13 @@ package final class CallGrammar: Sendable {
 
     /// The fewest tokens of an answer.
     package var leastTokens: Int {
-        choice == .required ? opening.tokens.count + calls.leastTokens : answer?.leastTokens ?? 1
+        choice == .required ? opening.count + calls.leastTokens : answer?.leastTokens ?? 1
     }
 
     /// - Parameter maxTokens: of the answer, at least `leastTokens`.
     package func constraint(maxTokens: Int) -> any Constraint {
-        answer.map { EitherConstraint(self, $0, maxTokens: maxTokens) }
-            ?? CallConstraint(self, maxTokens: maxTokens)
+        choice == .required || answer != nil
+            ? EitherConstraint(self, maxTokens: maxTokens) : CallConstraint(self, maxTokens: maxTokens)
     }
 
     /// Returns the tokens allowed in text that calls may follow.
@@ -90,55 +85,39 @@ package final class CallGrammar: Sendable {
     }
 }
 
-/// A state in an answer that may have calls.
+/// A state in text that calls may follow.
 private struct CallConstraint: Constraint {
     private let grammar: CallGrammar
     /// Matched bytes of the mark.
     private var came = 0
     private var left: Int
-    /// The next tokens of the mark, which are forced.
-    private var certain: ArraySlice<Int32>
     private var calls: (any Constraint)?
 
-    init(_ grammar: CallGrammar, maxTokens: Int) {
-        self.grammar = grammar
-        left = maxTokens
-        certain = grammar.choice == .required ? grammar.opening.tokens[...] : []
-    }
+    init(_ grammar: CallGrammar, maxTokens: Int) { (self.grammar, left) = (grammar, maxTokens) }
 
-    func allowed() -> TokenMask {
-        if let token = certain.first { return TokenMask([token], count: grammar.anything.count) }
-        return calls?.allowed() ?? grammar.allowed(after: came, left: left)
-    }
+    func allowed() -> TokenMask { calls?.allowed() ?? grammar.allowed(after: came, left: left) }
 
     mutating func accept(_ token: Int32) -> Bool {
         if calls != nil { return calls?.accept(token) ?? false }
-        if let next = certain.first {
-            guard token == next else { return false }
-            certain.removeFirst()
+        guard grammar.allowed(after: came, left: left)[token] else { return false }
+        if grammar.opening == [token] {
+            came = grammar.mark.count
         } else {
-            guard grammar.allowed(after: came, left: left)[token] else { return false }
-            if grammar.opening.tokens == [token] {
-                came = grammar.mark.count
-            } else {
-                for byte in grammar.calls.tokens.text(of: token) where came < grammar.mark.count {
-                    came = CallGrammar.next(came, byte, grammar.mark)
-                }
+            for byte in grammar.calls.tokens.text(of: token) where came < grammar.mark.count {
+                came = CallGrammar.next(came, byte, grammar.mark)
             }
         }
         left -= 1
-        if grammar.choice == .required ? certain.isEmpty : came == grammar.mark.count {
-            calls = grammar.calls.constraint(maxTokens: left)
-        }
+        if came == grammar.mark.count { calls = grammar.calls.constraint(maxTokens: left) }
         return true
     }
 
     var isComplete: Bool { calls?.isComplete ?? false }
     var isSteered: Bool { calls?.isSteered ?? false }
-    var forced: ArraySlice<Int32> { certain.isEmpty ? calls?.forced ?? [] : certain }
+    var forced: ArraySlice<Int32> { calls?.forced ?? [] }
 }
 
-/// A state in an answer that is only calls, or another constrained text.
+/// A state in an answer that is only calls, or another constrained text if there is one.
 private struct EitherConstraint: Constraint {
     private let calls: AnswerGrammar
     /// The most tokens of the calls.
@@ -148,11 +127,11 @@ private struct EitherConstraint: Constraint {
     /// The answer, or the calls after the mark; nil if only the mark may continue.
     private var text: (any Constraint)?
 
-    init(_ grammar: CallGrammar, _ answer: AnswerGrammar, maxTokens: Int) {
+    init(_ grammar: CallGrammar, maxTokens: Int) {
         calls = grammar.calls
-        room = maxTokens - grammar.opening.tokens.count
-        mark = room < calls.leastTokens ? [] : grammar.opening.tokens[...]
-        text = answer.constraint(maxTokens: maxTokens)
+        room = maxTokens - grammar.opening.count
+        mark = room < calls.leastTokens ? [] : grammar.opening[...]
+        text = grammar.answer?.constraint(maxTokens: maxTokens)
     }
 
     func allowed() -> TokenMask {

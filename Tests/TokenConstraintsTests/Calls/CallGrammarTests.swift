@@ -23,7 +23,7 @@ import Testing
         let tokens = SmallVocabulary.tokens()
         let calls = try AnswerGrammar(Schema(Self.schema), tokens: tokens)
         let control = Int32(tokens.count - 1)
-        let mark = CallGrammar.Mark(text: "ab", tokens: single ? [control] : [98, 99])
+        let mark = (text: "ab", tokens: single ? [control] : [98, 99])
         let answer = try pattern.map { try AnswerGrammar(regex: $0, tokens: tokens) }
         return (CallGrammar(calls, choice, after: mark, beside: answer), tokens)
     }
@@ -60,7 +60,7 @@ import Testing
     func callsMayStandBesideAForm(pattern: String, single: Bool) throws {
         let (grammar, tokens) = try grammar(.auto, single: single, beside: pattern)
         let control = Int32(tokens.count - 1)
-        let leastWithCalls = grammar.opening.tokens.count + grammar.calls.leastTokens
+        let leastWithCalls = grammar.opening.count + grammar.calls.leastTokens
         let whole = try ECMARegex("^(?:\(pattern))$")
         var (withCalls, without) = (0, 0)
         for seed in 0..<400 {
