@@ -167,7 +167,7 @@ extension JobSettings {
         let fields = try LinePreparer(self).fields
         var warnings: [String] = []
         if let form = answerFormat, form.isConstraint, let rule = try? form.checked() {
-            warnings += rule.warnings.map { "\(answerPlace): \($0)" }
+            warnings += rule.warnings().map { "\(answerPlace): \($0)" }
         }
         if let row = try firstRow() { return warnings + row.warnings(templateFields: fields) }
         for path in input {

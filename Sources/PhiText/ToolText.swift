@@ -1,8 +1,8 @@
 import BatchEngine
 import JSON
 
-/// Format of tools, calls and their results in prompts and answers. Calls are a JSON list between two marks. A further
-/// format is a value, and a line of `all`.
+/// Format of tools, calls and their results in prompts and answers. Calls stand between two marks. A further format is a
+/// value, and a line of `all`.
 package struct ToolText: Sendable {
     /// Phi-4-mini has tokens for calls, and its chat template a place for tools.
     private static let phi = ToolText(
@@ -31,7 +31,8 @@ package struct ToolText: Sendable {
     /// The first whose control tokens a tokenizer has is a model's.
     private static let all = [phi, plain]
 
-    /// Texts before and after a list of calls.
+    package private(set) var syntax = CallSyntax.list
+    /// Texts before and after calls.
     package private(set) var opening: String
     private var closing: String
     private let controls: [String]
@@ -90,23 +91,24 @@ package struct ToolText: Sendable {
             var message = message
             if let calls = message.members.first(where: { $0.name == "tool_calls" })?.value {
                 message.members.removeAll { $0.name == "tool_calls" }
-                message.content += opening + JSONWriter.text(of: Self.plain(calls)) + closing
+                message.content += opening + JSONWriter.text(of: plain(calls)) + closing
             }
             return message.role == "tool" ? result(message.content) : message
         }
     }
 
     /// Converts OpenAI's calls to a model's: names, and arguments as objects.
-    private static func plain(_ calls: JSONValue) -> JSONValue {
+    private func plain(_ calls: JSONValue) -> JSONValue {
         guard case .array(let calls) = calls else { return calls }
-        return .array(
+        return syntax.write(
             calls.map { call in
                 let function = call["function"] ?? call
                 var arguments = function["arguments"] ?? [:]
                 if case .string(let text) = arguments {
                     arguments = (try? JSONValue(parsing: Array(text.utf8), limits: .line)) ?? arguments
                 }
-                return ["name": function["name"] ?? .null, "arguments": arguments]
+                guard case .string(let name)? = function["name"] else { return ("", arguments) }
+                return (name, arguments)
             })
     }
 }

@@ -39,19 +39,16 @@ package final class AnswerGrammar: Sendable {
     /// JSON values that a schema accepts.
     /// - Throws: `ConstraintFault`.
     package convenience init(
-        _ schema: Schema, layout: Layout = .compact, tokens: TokenTrie,
-        effort: CompileEffort = CompileEffort()
+        _ schema: Schema, layout: Layout = .compact, tokens: TokenTrie
     ) throws(ConstraintFault) {
-        let shape = try SchemaShape(schema, others: layout.others, effort: effort)
+        let shape = try SchemaShape(schema, others: layout.others)
         try self.init(shape.shape, layout: layout, tokens: tokens, schemaShape: shape)
     }
 
     /// Texts that a regular expression matches as a whole.
     /// - Throws: `ConstraintFault`.
-    package convenience init(
-        regex: String, tokens: TokenTrie, effort: CompileEffort = CompileEffort()
-    ) throws(ConstraintFault) {
-        let text = try MachineText(whole: regex, effort)
+    package convenience init(regex: String, tokens: TokenTrie) throws(ConstraintFault) {
+        let text = try MachineText(whole: regex)
         let target = MaskTarget(shapes: [.text(text)], fewestBytes: text.fewestBytes(text.start))
         try self.init(
             AnswerShape(targets: [target], root: 0), layout: .compact, tokens: tokens)

@@ -1,5 +1,6 @@
 import JSON
 import OperatingSystem
+import PhiText
 
 /// Constraint on answers of a job or a line, or any text.
 package final class AnswerFormat: Sendable, Equatable {
@@ -13,14 +14,15 @@ package final class AnswerFormat: Sendable, Equatable {
     let schema: JSONValue?
     /// The tools that answers may call, if it is about tools.
     let tools: ToolsRule?
-    private let check: (@Sendable () throws(SettingProblem) -> CheckedRule)?
+    private let check: (@Sendable (CallSyntax) throws(SettingProblem) -> CheckedRule)?
 
     /// - Parameters:
     ///   - fingerprint: by default the digest, as the text may be long.
     ///   - check: parses and checks the constraint; nil for any text. Compiling it shows whether any answer meets it.
     init(
         _ kind: String, _ text: String = "", fingerprint: String? = nil, schema: JSONValue? = nil,
-        tools: ToolsRule? = nil, check: (@Sendable () throws(SettingProblem) -> CheckedRule)?
+        tools: ToolsRule? = nil,
+        check: (@Sendable (CallSyntax) throws(SettingProblem) -> CheckedRule)?
     ) {
         (self.text, self.schema, self.tools, self.check) = (text, schema, tools, check)
         digest = SHA.sha256(of: "\(kind) \(text)".utf8)
@@ -45,9 +47,10 @@ package final class AnswerFormat: Sendable, Equatable {
     /// Whether it constrains answers at all.
     package var isConstraint: Bool { check != nil }
 
+    /// - Parameter calls: the model's syntax of calls.
     /// - Throws: `SettingProblem` if it is invalid, such as any text.
-    func checked() throws(SettingProblem) -> CheckedRule {
+    func checked(_ calls: CallSyntax = .list) throws(SettingProblem) -> CheckedRule {
         guard let check else { throw SettingProblem("Any text is no constraint.") }
-        return try check()
+        return try check(calls)
     }
 }

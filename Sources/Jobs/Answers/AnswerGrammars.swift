@@ -25,16 +25,26 @@ package final class AnswerGrammars: Sendable {
     /// Number of threads that compile.
     static let threadCount = 2
 
-    private let compiler: AnswerCompiler
+    private let tokens: Lazy<Result<TokenTrie, SettingProblem>>
+    private let tools: ToolText?
     private let state = Mutex(KnownGrammars())
 
     package init(text: any TextCoding, limits: ModelLimits) {
-        compiler = AnswerCompiler(text: text, limits: limits)
+        tools = text.tools
+        tokens = Lazy {
+            guard let texts = text.tokenTexts else {
+                return .failure(
+                    SettingProblem("The model has no tokenizer, so answers can't be constrained."))
+            }
+            return .success(
+                TokenTrie(
+                    texts, count: limits.vocabularySize, endOfSequence: limits.endOfSequence.sorted()))
+        }
     }
 
     /// Starts compiling one of its constraints if needed.
     /// - Parameter waiter: notified when it is compiled.
-    func begin(_ one: AnswerCompilation, for waiter: AnswerCompilation.Waiter) {
+    func begin(_ one: AnswerCompilation, for waiter: @escaping @Sendable () -> Void) {
         if one.add(waiter) { enqueue(one) }
     }
 
@@ -51,7 +61,10 @@ package final class AnswerGrammars: Sendable {
             {
                 state.kept[oldest] = nil
             }
-            let one = AnswerCompilation(form, layout, by: compiler)
+            let one = AnswerCompilation(size: form.text.utf8.count) {
+                [tokens, tools] () throws(SettingProblem) in
+                try CompiledAnswer(form, layout, tokens, tools)
+            }
             state.kept[key] = (one, state.uses)
             return one
         }

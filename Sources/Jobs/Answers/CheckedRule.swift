@@ -9,10 +9,12 @@ final class CheckedRule: Sendable {
     let beside: CheckedRule?
     /// Returns the name of a place of the compiled schema in messages.
     let place: @Sendable (String) -> String
+    typealias Compilation =
+        @Sendable (AnswerGrammar.Layout, TokenTrie) throws(ConstraintFault) -> AnswerGrammar
     /// - Throws: `ConstraintFault` if it can't be generated.
-    let compiled:
-        @Sendable (AnswerGrammar.Layout, TokenTrie, CompileEffort) throws(ConstraintFault) -> AnswerGrammar
-    private let found: @Sendable () -> [String]
+    let compiled: Compilation
+    /// Returns warnings about probable mistakes.
+    let warnings: @Sendable () -> [String]
     private let fault: @Sendable (String) -> String?
 
     /// - Parameter problem: returns the problem with a finished answer, as part of a sentence; nil if there is none.
@@ -20,27 +22,20 @@ final class CheckedRule: Sendable {
         calling callChoice: CallGrammar.Choice? = nil, beside: CheckedRule? = nil,
         place: @escaping @Sendable (String) -> String = { $0 },
         warnings: @escaping @Sendable () -> [String] = { [] },
-        problem: @escaping @Sendable (String) -> String?,
-        compiled:
-            @escaping @Sendable (
-                AnswerGrammar.Layout, TokenTrie, CompileEffort
-            ) throws(ConstraintFault) -> AnswerGrammar
+        problem: @escaping @Sendable (String) -> String?, compiled: @escaping Compilation
     ) {
         (self.callChoice, self.beside, self.place) = (callChoice, beside, place)
-        (found, fault, self.compiled) = (warnings, problem, compiled)
+        (self.warnings, fault, self.compiled) = (warnings, problem, compiled)
     }
-
-    /// Warnings about probable mistakes.
-    var warnings: [String] { found() }
 
     /// Returns the problem with a finished answer, as part of a sentence; nil if there is none.
     func problem(with answer: String) -> String? { fault(answer) }
 
     /// - Throws: `SettingProblem` if it can't be generated.
     func grammar(
-        _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort = CompileEffort()
+        _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie
     ) throws(SettingProblem) -> AnswerGrammar {
-        do throws(ConstraintFault) { return try compiled(layout, tokens, effort) } catch {
+        do throws(ConstraintFault) { return try compiled(layout, tokens) } catch {
             throw SettingProblem(ConstraintFault(error.kind, at: error.pointer.map(place), error.problem))
         }
     }

@@ -27,7 +27,7 @@ extension AnswerKey {
 extension AnswerFormat {
     /// Texts of a context-free grammar in GBNF.
     static func grammar(_ text: String) -> AnswerFormat {
-        AnswerFormat("grammar", text) { () throws(SettingProblem) in
+        AnswerFormat("grammar", text) { _ throws(SettingProblem) in
             let source: GrammarSource
             do throws(ConstraintFault) { source = try GrammarSource(text) } catch {
                 throw SettingProblem(error)
@@ -35,8 +35,8 @@ extension AnswerFormat {
             let matcher = GrammarMatcher(source)
             return CheckedRule(
                 problem: { problem(with: $0, by: matcher) },
-                compiled: { _, tokens, effort throws(ConstraintFault) in
-                    try AnswerGrammar(source, tokens: tokens, effort: effort)
+                compiled: { _, tokens throws(ConstraintFault) in
+                    try AnswerGrammar(source, tokens: tokens)
                 })
         }
     }

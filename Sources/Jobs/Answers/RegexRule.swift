@@ -16,7 +16,7 @@ extension AnswerKey {
 extension AnswerFormat {
     /// Texts that a regular expression matches as a whole.
     static func regex(_ pattern: String) -> AnswerFormat {
-        AnswerFormat("regex", pattern, fingerprint: ResultText.list([pattern])) { () throws(SettingProblem) in
+        AnswerFormat("regex", pattern, fingerprint: ResultText.list([pattern])) { _ throws(SettingProblem) in
             let whole: ECMARegex
             do throws(ConstraintFault) { whole = try ECMARegex(pattern, isWhole: true) } catch {
                 throw SettingProblem("The regular expression has \(error.description).")
@@ -28,8 +28,8 @@ extension AnswerFormat {
                 case false?: return "the regular expression doesn't match it"
                 case nil: return "matching it with the regular expression takes too long"
                 }
-            } compiled: { _, tokens, effort throws(ConstraintFault) in
-                try AnswerGrammar(regex: whole.pattern, tokens: tokens, effort: effort)
+            } compiled: { _, tokens throws(ConstraintFault) in
+                try AnswerGrammar(regex: whole.pattern, tokens: tokens)
             }
         }
     }

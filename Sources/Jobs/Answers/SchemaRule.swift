@@ -41,13 +41,13 @@ extension AnswerFormat {
     /// JSON that a schema accepts.
     static func schema(_ schema: JSONValue) -> AnswerFormat {
         AnswerFormat("schema", JSONWriter.text(of: schema.withPlainNumbers), schema: schema) {
-            () throws(SettingProblem) in
+            _ throws(SettingProblem) in
             try checked(schema)
         }
     }
 
     /// Any JSON object, which no schema in a job or line means.
-    static let object = AnswerFormat("object", fingerprint: "json_object") { () throws(SettingProblem) in
+    static let object = AnswerFormat("object", fingerprint: "json_object") { _ throws(SettingProblem) in
         try checked(["type": "object"])
     }
 
@@ -77,8 +77,8 @@ extension AnswerFormat {
         }
         return CheckedRule(warnings: warnings) {
             problem(with: $0, by: checked)
-        } compiled: { layout, tokens, effort throws(ConstraintFault) in
-            try AnswerGrammar(checked, layout: layout, tokens: tokens, effort: effort)
+        } compiled: { layout, tokens throws(ConstraintFault) in
+            try AnswerGrammar(checked, layout: layout, tokens: tokens)
         }
     }
 

@@ -200,7 +200,7 @@ final class InputProducer: @unchecked Sendable {
         if let maker { return maker }
         let model = try models.loaded(for: job)
         var new = RequestMaker(model.text, model.engine.limits, model.grammars)
-        (new.rope, new.model, new.waiter) = (job.engine.longRope, sharedModel, queue.waiter)
+        (new.rope, new.model, new.waiter) = (job.engine.longRope, sharedModel, queue.wake)
         maker = new
         return new
     }

@@ -73,12 +73,8 @@ final class RequestQueue: Sendable {
 
     var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    private func wake() { state.change { _ in } }
-
-    /// The queue as one who waits for the forms of its requests' answers.
-    var waiter: AnswerCompilation.Waiter {
-        AnswerCompilation.Waiter(isGone: { self.isClosed }, wake: { self.wake() })
-    }
+    /// Wakes who waits for work.
+    @Sendable func wake() { state.change { _ in } }
 
     // MARK: Lines that have begun: next steps, and requests to be generated anew
 

@@ -56,7 +56,7 @@ package struct RequestMaker: Sendable {
     /// The model that equal requests share, `RunFingerprint.model`; nil if equal ones are of no interest.
     var model: [UInt8]?
     /// Notified when a slow part of a request is ready.
-    var waiter = AnswerCompilation.Waiter(isGone: { true }, wake: {})
+    var waiter: @Sendable () -> Void = {}
 
     package init(_ text: any TextCoding, _ limits: ModelLimits, _ grammars: AnswerGrammars) {
         (self.text, self.limits, self.grammars) = (text, limits, grammars)

@@ -59,7 +59,7 @@ import Testing
             "x-order": 1, "_comment": "c", "example": 3, "markdownDescription": "m", "@context": "u",
             "properties": ["a": ["externalDocs": [:], "title": "t"]],
         ])
-        let warnings = try rules(["properties": ["a": ["format": "colour"]]]).warnings
+        let warnings = try rules(["properties": ["a": ["format": "colour"]]]).warnings()
         #expect(warnings == ["#/properties/a/format: the format colour is not known, and not checked."])
     }
 
@@ -72,7 +72,7 @@ import Testing
         ])
         #expect(nullable.problem(with: #"{"a":null}"#) == nil && nullable.problem(with: #"{"a":"x"}"#) == nil)
         #expect(nullable.problem(with: #"{"b":null}"#) != nil && nullable.problem(with: #"{"a":"y"}"#) != nil)
-        #expect(nullable.warnings == ["propertyOrdering: ignored, as it has no effect on values."])
+        #expect(nullable.warnings() == ["propertyOrdering: ignored, as it has no effect on values."])
     }
 
     /// Whoever reads of a place knows the parameters, and no schema that is made of them.
@@ -94,7 +94,7 @@ import Testing
         #expect(
             fault(try tools([:], ["properties": ["a": ["requried": []]]])).hasPrefix("\(place)/requried: "))
         let formats = try tools([:], ["properties": ["a": ["format": "colour"]]])
-        #expect(try formats.checked().warnings.first?.hasPrefix("\(place)/format: ") == true)
+        #expect(try formats.checked().warnings().first?.hasPrefix("\(place)/format: ") == true)
         let unique: JSONValue = ["properties": ["a": ["uniqueItems": true]]]
         for (rule, name) in [(try tools([:], unique), "f1"), (try tools(unique), "f0")] {
             let checked = try rule.checked()

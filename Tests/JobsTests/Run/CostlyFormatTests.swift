@@ -87,31 +87,6 @@ import Testing
         for opening in [1, 15, 25] { #expect(try run(job(path), opening: opening) == expected) }
     }
 
-    @Test func aStoppedRunGivesUpWhatIsCompiled() throws {
-        let (model, gate) = (ScriptedModel(), Gate())
-        let compiler = AnswerCompiler(text: GatedTexts(model: model, gate: gate), limits: model.limits)
-        // Patterns whose automata are large: many looks at who waits.
-        let patterns = (0..<200).map { JSONValue.object(["pattern": .string("(.*b.{11}\($0))")]) }
-        let form = AnswerFormat.schema(["type": "string", "allOf": .array(patterns)])
-        let one = AnswerCompilation(form, .compact, by: compiler)
-        let woken = Flag()
-        gate.open()
-        let isFirst = one.add(.init(isGone: { true }, wake: { woken.set() }))
-        #expect(isFirst)
-        one.run()
-        #expect(!one.isReady && woken.isSet)
-        // Who comes after that has it.
-        _ = try one.value()
-        #expect(one.isReady)
-    }
-
-    private final class Flag: @unchecked Sendable {
-        private let lock = NSLock()
-        private var value = false
-        func set() { lock.withLock { value = true } }
-        var isSet: Bool { lock.withLock { value } }
-    }
-
     @Test func whatIsNotReadyLetsOthersGoFirst() throws {
         let (model, gate) = (ScriptedModel(), Gate())
         let grammars = AnswerGrammars(text: GatedTexts(model: model, gate: gate), limits: model.limits)
@@ -133,7 +108,7 @@ import Testing
             return work.label?.position
         }
         let compilation = grammars.compilation(.regex("yes|no"), .compact)
-        grammars.begin(compilation, for: queue.waiter)
+        grammars.begin(compilation, for: queue.wake)
         var waiting = request(0)
         waiting.answer = GenerateTask.Answer(
             form: AnswerFormat.regex("yes|no"), maxTokens: 9, compilation: compilation)

@@ -1,4 +1,5 @@
 import JSON
+import PhiText
 
 /// A call of a tool in an answer.
 package struct ToolCall: Sendable, Equatable {
@@ -8,15 +9,12 @@ package struct ToolCall: Sendable, Equatable {
     /// A JSON object, as text.
     package var arguments: String
 
-    /// - Parameter calls: a list of calls, as a model writes them.
-    static func list(_ calls: String, id: String) -> [ToolCall] {
-        guard case .array(let calls)? = try? JSONValue(parsing: Array(calls.utf8), limits: .line) else {
-            return []
-        }
-        return calls.enumerated().map { number, call in
+    /// - Parameter calls: as a model writes them.
+    static func list(_ calls: String, in syntax: CallSyntax, id: String) -> [ToolCall] {
+        let json = try? JSONValue(parsing: Array(calls.utf8), limits: .line)
+        return syntax.read(json ?? .null).enumerated().map { number, call in
             ToolCall(
-                id: "call_\(id)_\(number)", name: call.string("name") ?? "",
-                arguments: JSONWriter.text(of: call["arguments"] ?? [:]))
+                id: "call_\(id)_\(number)", name: call.name, arguments: JSONWriter.text(of: call.arguments))
         }
     }
 

@@ -2,6 +2,7 @@ import Errors
 import JSON
 import JSONSchema
 import OperatingSystem
+import PhiText
 import TokenConstraints
 
 extension AnswerKey {
@@ -112,57 +113,36 @@ struct ToolsRule: Sendable {
         return .object(members)
     }
 
-    private var callable: [Function] { functions.filter { only == nil || $0.name == only } }
-
-    /// Schema of a list of calls.
-    private var schema: JSONValue {
-        var names: Set<String> = []
-        let calls = callable.enumerated().map { number, function in
-            let parameters = Self.named(function.parameters, "urn:tool:\(number)", &names)
-            let call: JSONValue = [
-                "type": "object",
-                "properties": ["name": ["enum": [.string(function.name)]], "arguments": parameters],
-                "required": ["name", "arguments"], "additionalProperties": false,
-            ]
-            return call
-        }
-        var list: [(String, JSONValue)] = [
-            ("type", "array"), ("minItems", 1),
-            ("items", calls.count == 1 ? calls[0] : ["anyOf": .array(calls)]),
-        ]
-        if let most = only == nil ? mostCalls : 1 { list.append(("maxItems", .int(most))) }
-        return .object(JSONObject(list))
-    }
-
-    @Sendable private func checked() throws(SettingProblem) -> CheckedRule {
+    @Sendable private func checked(_ syntax: CallSyntax) throws(SettingProblem) -> CheckedRule {
         for function in functions {
             do throws(SettingProblem) { _ = try AnswerFormat.checked(function.parameters) } catch {
                 throw SettingProblem("the parameters of \(function.name.prefix(64)): \(error.message)")
             }
         }
+        let called = functions.filter { only == nil || $0.name == only }
+        var ids: Set<String> = []
+        let schema = syntax.schema(
+            called.enumerated().map { number, function in
+                (function.name, Self.named(function.parameters, "urn:tool:\(number)", &ids))
+            }, only == nil ? mostCalls : 1)
         let calls = try AnswerFormat.checked(schema)
-        let (choice, beside, names) = (choice, try answer?.checked(), callable.map(\.name))
-        let place = { @Sendable in Self.place($0, names) }
+        let (choice, beside) = (choice, try answer?.checked())
+        // The parameters of a tool are the only schema that the author knows.
+        let place = { @Sendable (text: String) in
+            called.enumerated().reversed().reduce(text) { text, function in
+                text.split(
+                    separator: syntax.pointer(function.offset, called.count), omittingEmptySubsequences: false
+                ).joined(separator: "the parameters of \(function.element.name.prefix(64)): #")
+            }
+        }
         // The answer of a problem is the calls alone, empty if there are none.
         return CheckedRule(
             calling: choice, beside: beside, place: place,
-            warnings: { (beside?.warnings ?? []) + calls.warnings.map(place) },
+            warnings: { (beside?.warnings() ?? []) + calls.warnings().map(place) },
             problem: { $0.isEmpty && choice != .required ? nil : calls.problem(with: $0).map(place) },
-            compiled: { layout, tokens, effort throws(ConstraintFault) in
-                try calls.compiled(.init(others: layout.others), tokens, effort)
+            compiled: { layout, tokens throws(ConstraintFault) in
+                try calls.compiled(.init(others: layout.others), tokens)
             })
-    }
-
-    /// Translates pointers to the parameters of a tool, the only schema that the author knows.
-    private static func place(_ text: String, _ names: [String]) -> String {
-        var text = text
-        for (number, name) in names.enumerated().reversed() {
-            let item = names.count == 1 ? "" : "/anyOf/\(number)"
-            let whole = "#/items\(item)/properties/arguments"
-            text = text.split(separator: whole, omittingEmptySubsequences: false)
-                .joined(separator: "the parameters of \(name.prefix(64)): #")
-        }
-        return text
     }
 }
 

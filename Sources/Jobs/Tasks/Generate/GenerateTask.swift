@@ -123,7 +123,8 @@ struct GenerationPart: RequestOwner {
             let own = ended.request.prompt.withUnsafeBytes { Checksum.crc64($0, after: stream) }
             var id: [UInt8] = []
             JSONBytes.appendHex(own, to: &id)
-            return ToolCall.list(calls, id: String(decoding: id, as: UTF8.self))
+            return ToolCall.list(
+                calls, in: tools?.syntax ?? .list, id: String(decoding: id, as: UTF8.self))
         }
         result.add(completion, as: reasoning)
         if asksNothing {
