@@ -26,11 +26,9 @@ extension AnswerFormat {
     ///
     ///     {"type": "json_schema", "json_schema": {"name": …, "schema": {…}, "strict": …, "description": …}}
     ///
+    /// The members of `json_schema` may stand beside `type`, as they do in responses.
     /// See https://platform.openai.com/docs/guides/structured-outputs.
-    /// - Parameter isFlat: whether the members of `json_schema` stand beside `type`, as in responses.
-    static func of(
-        responseFormat value: JSONValue, isFlat: Bool = false
-    ) throws(SettingProblem) -> AnswerFormat {
+    static func of(responseFormat value: JSONValue) throws(SettingProblem) -> AnswerFormat {
         guard case .object(let members) = value else {
             throw SettingProblem("must be an object with `type`, but is \(value.kindName)")
         }
@@ -47,8 +45,7 @@ extension AnswerFormat {
             let known = type == "text" ? ["type"] : ["type", "schema"]
             try refuseOthers(in: members, than: known, of: "the type \(type)")
             return type == "text" ? .anyText : .object
-        // The flat form of responses is accepted in chat, too.
-        case "json_schema" where isFlat || members["json_schema"] == nil && members["schema"] != nil:
+        case "json_schema" where members["json_schema"] == nil && members["schema"] != nil:
             return try of(described: members, allowing: ["type"])
         case "json_schema":
             try refuseOthers(in: members, than: ["type", "json_schema"], of: "the type json_schema")

@@ -9,6 +9,33 @@ extension JSONValue {
         return value
     }
 
+    /// Reads a field of one type, if it is given.
+    private func typed<Value>(
+        _ name: String, _ right: String, _ read: (JSONValue) -> Value?
+    ) throws(LineError) -> Value? {
+        guard let value = given(name) else { return nil }
+        guard let read = read(value) else {
+            throw LineError(.badField, "`\(name)` \(value.wrong(right).message).")
+        }
+        return read
+    }
+
+    package func text(_ name: String) throws(LineError) -> String? {
+        try typed(name, "a string") { if case .string(let text) = $0 { text } else { nil } }
+    }
+
+    package func flag(_ name: String) throws(LineError) -> Bool? {
+        try typed(name, "a boolean") { $0.flag }
+    }
+
+    package func object(_ name: String) throws(LineError) -> JSONObject? {
+        try typed(name, "an object") { if case .object(let members) = $0 { members } else { nil } }
+    }
+
+    func list(_ name: String, _ right: String = "a list") throws(LineError) -> [JSONValue]? {
+        try typed(name, right) { if case .array(let elements) = $0 { elements } else { nil } }
+    }
+
     /// Returns a list of token ids; nil if the field is something else or absent.
     func tokenIDs(_ name: String) throws(LineError) -> [Int32]? {
         guard case .array(let elements)? = given(name) else { return nil }
@@ -42,15 +69,8 @@ extension JSONValue {
         return texts
     }
 
-    func systemMessage() throws(LineError) -> String? {
-        guard let value = given("system") else { return nil }
-        guard case .string(let text) = value else { throw wrong("system", "a string", value) }
-        return text
-    }
-
     func messages() throws(LineError) -> [ChatMessage]? {
-        guard let value = given("messages") else { return nil }
-        guard case .array(let elements) = value else { throw wrong("messages", "a list of messages", value) }
+        guard let elements = try list("messages", "a list of messages") else { return nil }
         guard !elements.isEmpty else { throw LineError(.missingPrompt, "`messages` is empty.") }
         var messages: [ChatMessage] = []
         for (index, element) in elements.enumerated() {
@@ -61,7 +81,7 @@ extension JSONValue {
                 )
             }
             guard case .string(let role)? = element["role"],
-                let content = text(of: element["content"]) ?? (element["tool_calls"] == nil ? nil : "")
+                let content = Self.text(of: element["content"]) ?? (element["tool_calls"] == nil ? nil : "")
             else {
                 throw LineError(
                     .badField,
@@ -101,20 +121,25 @@ extension JSONValue {
     }
 
     /// Returns a message's content: a string, or a list of text parts as in OpenAI's API.
-    private func text(of content: JSONValue?) -> String? {
+    private static func text(of content: JSONValue?) -> String? {
         switch content {
-        case .string(let text)?: return text
-        case .array(let parts)?:
-            var whole = ""
-            for part in parts {
-                guard case .string("text")? = part["type"], case .string(let text)? = part["text"] else {
-                    return nil
-                }
-                whole += text
-            }
-            return whole
-        default: return nil
+        case .string(let text)?: text
+        case .array(let parts)?: text(of: parts)
+        default: nil
         }
+    }
+
+    /// Returns the text of a message's parts; nil if one is no text.
+    static func text(of parts: [JSONValue]) -> String? {
+        var whole = ""
+        for part in parts {
+            guard let type = part.string("type"),
+                let text = part.string(type.hasSuffix("text") ? "text" : "refusal"),
+                ["text", "input_text", "output_text", "refusal"].contains(type)
+            else { return nil }
+            whole += text
+        }
+        return whole
     }
 
     /// Returns the type of a content's first part that is not text.
@@ -123,9 +148,5 @@ extension JSONValue {
         return parts.lazy.compactMap { $0["type"] }.compactMap { type in
             if case .string(let kind) = type, kind != "text" { kind } else { nil }
         }.first
-    }
-
-    private func wrong(_ name: String, _ right: String, _ value: JSONValue) -> LineError {
-        LineError(.badField, "`\(name)` \(value.wrong(right).message).")
     }
 }

@@ -64,7 +64,7 @@ package struct PromptRecord: Sendable {
         settings = try RequestSettings(ofLine: own)
         form = try own.answerFormat()
         guard reading.asks else { return }
-        system = try fields.systemMessage()
+        system = try fields.text("system")
         if let tokens = try fields.tokenIDs("prompt") {
             guard fields.given("messages") == nil else {
                 throw LineError(.badField, "The line has token ids in `prompt` and `messages` too; keep one.")

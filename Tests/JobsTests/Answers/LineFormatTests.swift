@@ -37,40 +37,4 @@ import Testing
         #expect(problem(#"{"prompt":"a","response_format":{}}"#).hasPrefix("`response_format` needs `type`"))
         #expect(problem(#"{"prompt":"a","regex":"x","schema":{}}"#).hasPrefix("`schema` and `regex` both"))
     }
-
-    private func content(_ url: String, _ body: JSONValue) -> LineContent {
-        OpenAIRequest.content(of: ["custom_id": "a", "method": "POST", "url": .string(url), "body": body])
-    }
-
-    @Test func requestsOfOpenAI() throws {
-        let schema: JSONValue = ["type": "object"]
-        let question: JSONValue = [["role": "user", "content": "Why?"]]
-        let chat = content(
-            "/v1/chat/completions",
-            [
-                "messages": question,
-                "response_format": ["type": "json_schema", "json_schema": ["name": "n", "schema": schema]],
-            ])
-        #expect(try PromptRecord(fields: chat.fields).form == AnswerFormat.schema(schema))
-        let response = content(
-            "/v1/responses",
-            [
-                "input": "Why?",
-                "text": ["format": ["type": "json_schema", "name": "n", "schema": schema, "strict": true]],
-            ])
-        #expect(response.fault == nil)
-        #expect(try PromptRecord(fields: response.fields).form == AnswerFormat.schema(schema))
-        for text in [["format": ["type": "text"]], [:], ["format": nil]] as [JSONValue] {
-            let plain = content("/v1/responses", ["input": "Why?", "text": text])
-            #expect(plain.fault == nil)
-            #expect(try PromptRecord(fields: plain.fields).form?.isConstraint != true)
-        }
-        for (text, part) in [
-            (["format": ["type": "grammar"]], "`text.format` must have"),
-            ("x", "`text` must be"),
-        ] as [(JSONValue, String)] {
-            let fault = content("/v1/responses", ["input": "Why?", "text": text]).fault
-            #expect(fault?.message.hasPrefix(part) == true)
-        }
-    }
 }

@@ -16,8 +16,7 @@ import Testing
         let nested: JSONValue = ["type": "json_schema", "json_schema": described]
         #expect(try AnswerFormat.of(responseFormat: nested) == AnswerFormat.schema(Self.schema))
         let flat: JSONValue = ["type": "json_schema", "name": "n", "schema": Self.schema, "strict": nil]
-        #expect(try AnswerFormat.of(responseFormat: flat, isFlat: true) == AnswerFormat.schema(Self.schema))
-        #expect(try AnswerFormat.of(responseFormat: nested) == AnswerFormat.of(schema: Self.schema))
+        #expect(try AnswerFormat.of(responseFormat: flat) == AnswerFormat.schema(Self.schema))
     }
 
     @Test(

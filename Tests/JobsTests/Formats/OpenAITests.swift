@@ -29,13 +29,9 @@ import Testing
                 ],
             ])
         #expect(found.fault == nil)
-        #expect(
-            found.request
-                == {
-                    var r = OpenAIRequest()
-                    (r.choices, r.logprobs) = (3, 4)
-                    return r
-                }())
+        var request = OpenAIRequest()
+        (request.choices, request.logprobs) = (3, 4)
+        #expect(found.request == request)
         let record = try PromptRecord(fields: found.fields)
         #expect(
             record.settings.maxTokens == 9 && record.settings.seed == 7
@@ -174,6 +170,37 @@ import Testing
         }
     }
 
+    @Test func formatsAreThoseOfALine() throws {
+        let schema: JSONValue = ["type": "object"]
+        let found = content(
+            chat,
+            [
+                "messages": question,
+                "response_format": ["type": "json_schema", "json_schema": ["name": "n", "schema": schema]],
+            ])
+        #expect(try PromptRecord(fields: found.fields).form == AnswerFormat.schema(schema))
+        let response = content(
+            "/v1/responses",
+            [
+                "input": "Why?",
+                "text": ["format": ["type": "json_schema", "name": "n", "schema": schema, "strict": true]],
+            ])
+        #expect(response.fault == nil)
+        #expect(try PromptRecord(fields: response.fields).form == AnswerFormat.schema(schema))
+        for text in [["format": ["type": "text"]], [:], ["format": nil]] as [JSONValue] {
+            let plain = content("/v1/responses", ["input": "Why?", "text": text])
+            #expect(plain.fault == nil)
+            #expect(try PromptRecord(fields: plain.fields).form?.isConstraint != true)
+        }
+        for (text, part) in [
+            (["format": ["type": "grammar"]], "`text.format` must have"),
+            ("x", "`text` must be"),
+        ] as [(JSONValue, String)] {
+            let fault = content("/v1/responses", ["input": "Why?", "text": text]).fault
+            #expect(fault?.message.hasPrefix(part) == true)
+        }
+    }
+
     /// What SDKs and servers write without being asked.
     @Test func defaultsAskForNothing() throws {
         let chat = content(
@@ -254,8 +281,6 @@ import Testing
     }
 
     @Test func theLineAroundIt() {
-        #expect(content("/v1/embeddings", ["input": "x"]).fault != nil)
-        #expect(content(chat, "x").fault != nil)
         #expect(OpenAIRequest.content(of: ["url": "/v1/responses", "body": [:]]).fault != nil)
         for native in [
             ["custom_id": "a", "body": "text", "prompt": "x"],

@@ -8,55 +8,37 @@ package struct OpenAIAnswer: Sendable {
     package let id: String
     let model: String
     let endpoint: OpenAIRequest.Endpoint
-    /// Seconds since 1970; 0 in a file, so that it is reproducible.
+    /// Seconds since 1970; 0 in a line of a file, so that it is reproducible.
     let created: Int
-    /// Digest of the run.
-    private var run = ""
-    /// The part of the request that results need.
-    private var request = OpenAIRequest()
-    /// Whether it is one line of several, so that an error names it.
-    private var isLine = false
 
     package init(id: String, model: String, created: Int, endpoint: OpenAIRequest.Endpoint) {
         (self.id, self.model, self.created, self.endpoint) = (id, model, created, endpoint)
-    }
-
-    /// Answer in a line of a file.
-    init(id: String, model: String, run: String, request: OpenAIRequest) {
-        self.init(id: id, model: model, created: 0, endpoint: request.endpoint)
-        (self.run, self.request, isLine) = (run, request, true)
-    }
-
-    /// Writes the members of `response` in a line.
-    /// - Parameter results: the line's choices, in order; at least one.
-    func write(_ results: [GenerationResult], to writer: inout JSONWriter) {
-        let (status, body) = whole(results)
-        writer.int("status_code", status)
-        writer.string("request_id", "req_\(id)")
-        writer.raw("body", String(decoding: body, as: UTF8.self))
     }
 
     /// - Parameters:
     ///   - results: the choices, in order; at least one.
     ///   - run: digest of the run.
     package func whole(_ results: [GenerationResult], run: String) -> (status: Int, body: [UInt8]) {
-        var answer = self
-        (answer.run, answer.request) = (run, OpenAIRequest(of: results[0]))
-        return answer.whole(results)
+        whole(results, run: run, of: OpenAIRequest(of: results[0]))
     }
 
-    private func whole(_ results: [GenerationResult]) -> (status: Int, body: [UInt8]) {
-        let failure = results.lazy.compactMap(Self.failure).first
+    func whole(
+        _ results: [GenerationResult], run: String, of request: OpenAIRequest
+    ) -> (status: Int, body: [UInt8]) {
+        if let failure = results.lazy.compactMap(Self.failure).first {
+            let status = Self.status(of: failure)
+            return (status, Array(JSONWriter.text(of: error(failure, status)).utf8))
+        }
         let choices = results.compactMap(\.made?.completion)
         let writer = JSONWriter.object { writer in
-            if let failure { return write(failure, &writer) }
-            switch endpoint {
-            case .chat: writeChoices("chatcmpl", "chat.completion", choices, &writer, writeMessage)
-            case .completions: writeChoices("cmpl", "text_completion", choices, &writer, writeText)
-            case .responses: writeResponse(choices[0], &writer)
+            if endpoint == .responses { return writeResponse((choices[0], run), to: &writer) }
+            let parts = choices.enumerated().map { index, choice in
+                ChoicePart(index: index, text: choice.text, reasoning: choice.reasoning, end: choice)
             }
+            write(parts, of: request, isEvent: false, usage: choices, to: &writer)
+            writer.string("system_fingerprint", "fp_\(run)")
         }
-        return (failure.map(Self.status) ?? 200, writer.bytes)
+        return (200, writer.bytes)
     }
 
     private static func failure(of result: GenerationResult) -> GenerationResult.Failure? {
@@ -79,49 +61,92 @@ package struct OpenAIAnswer: Sendable {
         }
     }
 
-    private func write(_ failure: GenerationResult.Failure, _ writer: inout JSONWriter) {
-        writer.object("error") { writer in
-            writer.string("message", failure.error.message)
-            writer.string("type", Self.status(of: failure) == 500 ? "server_error" : "invalid_request_error")
-            writer.null("param")
-            writer.string("code", failure.error.code.rawValue)
-            if let file = failure.file { writer.string("file", file) }
-            if isLine { writer.int("line", failure.line) }
-            if let text = failure.text { writer.string("text", text) }
-        }
+    private func error(_ failure: GenerationResult.Failure, _ status: Int) -> JSONValue {
+        var more: [(String, JSONValue)] = []
+        if let file = failure.file { more.append(("file", .string(file))) }
+        if created == 0 { more.append(("line", .int(failure.line))) }
+        if let text = failure.text { more.append(("text", .string(text))) }
+        let (message, code) = (failure.error.message, failure.error.code.rawValue)
+        return Self.error(message, status: status, code: code, more: more)
+    }
+
+    /// Returns the body of an error answer.
+    /// - Parameter more: further members of the error.
+    package static func error(
+        _ message: String, status: Int, code: String?, param: String? = nil,
+        more: [(String, JSONValue)] = []
+    ) -> JSONValue {
+        let type =
+            switch status {
+            case 401, 403: "authentication_error"
+            case 404: "not_found_error"
+            case 429: "rate_limit_error"
+            case 500...: "server_error"
+            default: "invalid_request_error"
+            }
+        let members: [(String, JSONValue)] = [
+            ("message", .string(message)), ("type", .string(type)),
+            ("param", param.map { .string($0) } ?? .null), ("code", code.map { .string($0) } ?? .null),
+        ]
+        return ["error": .object(JSONObject(members + more))]
     }
 
     // MARK: Completions and chats
 
-    private func writeChoices(
-        _ prefix: String, _ kind: String, _ completions: [GeneratedResult],
-        _ writer: inout JSONWriter, _ write: (GeneratedResult, inout JSONWriter) -> Void
-    ) {
-        writeHead(prefix, kind, &writer)
-        writer.array("choices") { writer in
-            for (index, completion) in completions.enumerated() {
-                writer.object { writer in
-                    writer.int("index", index)
-                    write(completion, &writer)
-                    writer.optional("finish_reason", completion.finishReason) {
-                        $0.string(Self.name(of: $1))
-                    }
-                    completion.writeProbabilities(to: &writer)
-                    if let tokens = completion.tokens {
-                        writer.array("token_ids") { writer in for token in tokens { writer.int(token) } }
-                    }
-                }
-            }
-        }
-        Self.writeUsage(completions, of: request, &writer)
-        writer.string("system_fingerprint", "fp_\(run)")
+    /// A choice, or what an event adds to one.
+    struct ChoicePart {
+        var index: Int
+        var text = ""
+        var reasoning: String?
+        var isFirst = true
+        /// The whole choice; nil if more follows.
+        var end: GeneratedResult?
     }
 
-    func writeHead(_ prefix: String, _ kind: String, _ writer: inout JSONWriter) {
-        writer.string("id", "\(prefix)-\(id)")
-        writer.string("object", kind)
+    /// Writes a chat or a completion, or an event of one.
+    /// - Parameter usage: the completions whose tokens are counted.
+    func write(
+        _ parts: [ChoicePart], of request: OpenAIRequest = OpenAIRequest(), isEvent: Bool,
+        usage: [GeneratedResult]? = nil, to writer: inout JSONWriter
+    ) {
+        let isChat = endpoint == .chat
+        writer.string("id", "\(isChat ? "chatcmpl" : "cmpl")-\(id)")
+        let chat = isEvent ? "chat.completion.chunk" : "chat.completion"
+        writer.string("object", isChat ? chat : "text_completion")
         writer.int("created", created)
         writer.string("model", model)
+        writer.objects("choices", parts) { writer, part in
+            writer.int("index", part.index)
+            if isChat {
+                writer.object(isEvent ? "delta" : "message") { write(part, isEvent: isEvent, to: &$0) }
+                writer.optional("logprobs", part.end?.logprobs) { writer, entries in
+                    writer.object { writer in
+                        writer.array("content", entries) { $1.write(to: &$0) }
+                        writer.null("refusal")
+                    }
+                }
+            } else {
+                writer.string("text", part.text)
+                writer.optional("logprobs", part.end?.logprobs) { writer, entries in
+                    let text = part.end?.text ?? ""
+                    writer.object { Self.write(entries, of: text, echoed: request.echoes, to: &$0) }
+                }
+            }
+            writer.optional("finish_reason", part.end?.finishReason) { $0.string(Self.name(of: $1)) }
+            part.end?.writeProbabilities(to: &writer)
+            if let tokens = part.end?.tokens { writer.array("token_ids", tokens) { $0.int($1) } }
+        }
+        if let usage { Self.writeUsage(usage, of: request, &writer) }
+    }
+
+    private func write(_ part: ChoicePart, isEvent: Bool, to writer: inout JSONWriter) {
+        let calls = part.end?.toolCalls
+        if part.isFirst { writer.string("role", "assistant") }
+        let hasContent = !part.text.isEmpty || !isEvent && calls == nil
+        writer.optional("content", hasContent ? part.text : nil) { $0.string($1) }
+        if let reasoning = part.reasoning { writer.string("reasoning_content", reasoning) }
+        if let calls { ToolCall.write(calls, to: &writer, areNumbered: isEvent) }
+        writer.null("refusal")
     }
 
     package static func promptTokens(of results: [GenerationResult]) -> Int {
@@ -137,7 +162,7 @@ package struct OpenAIAnswer: Sendable {
         }
     }
 
-    static func writeUsage(
+    private static func writeUsage(
         _ completions: [GeneratedResult], of request: OpenAIRequest, _ writer: inout JSONWriter
     ) {
         let prompt = promptTokens(completions, of: request)
@@ -155,7 +180,7 @@ package struct OpenAIAnswer: Sendable {
         }
     }
 
-    static func name(of reason: FinishReason) -> String {
+    private static func name(of reason: FinishReason) -> String {
         switch reason {
         case .length, .reasoningLength: "length"
         case .toolCalls: "tool_calls"
@@ -163,125 +188,69 @@ package struct OpenAIAnswer: Sendable {
         }
     }
 
-    private func writeMessage(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
-        writer.object("message") { writer in
-            writer.string("role", "assistant")
-            if completion.toolCalls != nil, completion.text.isEmpty {
-                writer.null("content")
-            } else {
-                writer.string("content", completion.text)
-            }
-            if let reasoning = completion.reasoning { writer.string("reasoning_content", reasoning) }
-            if let calls = completion.toolCalls { ToolCall.write(calls, to: &writer) }
-            writer.null("refusal")
-        }
-        Self.writeLogprobs(completion, &writer)
-    }
-
-    static func writeLogprobs(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
-        writer.key("logprobs")
-        guard let entries = completion.logprobs else { return writer.null() }
-        writer.object { writer in
-            writer.array("content") { writer in for entry in entries { entry.write(to: &writer) } }
-            writer.null("refusal")
-        }
-    }
-
-    private func writeText(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
-        writer.string("text", completion.text)
-        Self.writeTextLogprobs(completion, of: request, &writer)
-    }
-
-    static func writeTextLogprobs(
-        _ completion: GeneratedResult, of request: OpenAIRequest, _ writer: inout JSONWriter
+    private static func write(
+        _ entries: [LogprobEntry], of text: String, echoed: Bool, to writer: inout JSONWriter
     ) {
-        writer.key("logprobs")
-        guard let entries = completion.logprobs else { return writer.null() }
+        writer.array("tokens", entries) { $0.string($1.token.name) }
         // Nothing comes before a prompt's first token.
-        func isFirst(_ place: Int) -> Bool { request.echoes && place == 0 }
-        writer.object { writer in
-            writer.array("tokens") { writer in for entry in entries { writer.string(entry.token.name) } }
-            writer.array("token_logprobs") { writer in
-                for (place, entry) in entries.enumerated() {
-                    isFirst(place) ? writer.null() : writer.number(entry.token.logprob)
-                }
-            }
-            writer.array("top_logprobs") { writer in
-                for (place, entry) in entries.enumerated() {
-                    if isFirst(place) {
-                        writer.null()
-                        continue
-                    }
-                    var tops = JSONObject()
-                    for token in entry.top { _ = tops.insert(.plain(token.logprob), for: token.name) }
-                    writer.value(.object(tops))
-                }
-            }
-            // Length of the text in characters; a token adds to it when it completes one.
-            let length = completion.text.unicodeScalars.count
-            var (offset, repair, whole) = (0, UTF8Repair(), [UInt8]())
-            let isStripped =
-                entries.first?.token.namedBytes.first == 0x20 && completion.text.utf8.first != 0x20
-            writer.array("text_offset") { writer in
-                for entry in entries {
-                    writer.int(min(max(0, offset - (isStripped ? 1 : 0)), length))
-                    repair.feed(entry.token.namedBytes, into: &whole)
-                    offset += whole.count { $0 & 0xC0 != 0x80 }
-                    whole.removeAll(keepingCapacity: true)
-                }
-            }
+        let entriesOrFirst = entries.enumerated().map { $0 == 0 && echoed ? nil : $1 }
+        writer.array("token_logprobs", entriesOrFirst) { writer, entry in
+            if let entry { writer.number(entry.token.logprob) } else { writer.null() }
+        }
+        writer.array("top_logprobs", entriesOrFirst) { writer, entry in
+            guard let entry else { return writer.null() }
+            var tops = JSONObject()
+            for token in entry.top { _ = tops.insert(.plain(token.logprob), for: token.name) }
+            writer.value(.object(tops))
+        }
+        // Length of the text in characters; a token adds to it when it completes one.
+        let length = text.unicodeScalars.count
+        var (offset, repair, whole) = (0, UTF8Repair(), [UInt8]())
+        let isStripped = entries.first?.token.namedBytes.first == 0x20 && text.utf8.first != 0x20
+        writer.array("text_offset", entries) { writer, entry in
+            writer.int(min(max(0, offset - (isStripped ? 1 : 0)), length))
+            repair.feed(entry.token.namedBytes, into: &whole)
+            offset += whole.count { $0 & 0xC0 != 0x80 }
+            whole.removeAll(keepingCapacity: true)
         }
     }
 
     // MARK: Responses
 
-    private func writeResponse(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
-        let isCut = completion.finishReason?.isLimit == true
-        writeHead(isCut ? "incomplete" : "completed", isCut: isCut, &writer)
-        writer.array("output") { writer in
-            for item in ResponseItem.all(of: completion, id) {
-                writer.object { item.write(to: &$0, isDone: true) }
-            }
-        }
-        writeTools(completion.toolCalls != nil, &writer)
-        writer.object("usage") { writer in
-            writer.int("input_tokens", completion.promptTokens)
-            writer.object("input_tokens_details") { writer in
-                writer.int("cached_tokens", 0)
-                writer.int("cache_write_tokens", 0)
-            }
-            writer.int("output_tokens", completion.completionTokens)
-            writer.object("output_tokens_details") {
-                $0.int("reasoning_tokens", completion.reasoningTokens ?? 0)
-            }
-            writer.int("total_tokens", completion.promptTokens + completion.completionTokens)
-        }
-        writer.object("metadata") { $0.string("run", run) }
-    }
-
-    /// Writes a response without any content yet.
-    func writeBegun(to writer: inout JSONWriter) {
-        writeHead("in_progress", isCut: false, &writer)
-        writer.array("output") { _ in }
-        writeTools(false, &writer)
-        writer.null("usage")
-        writer.object("metadata") { _ in }
-    }
-
-    private func writeHead(_ status: String, isCut: Bool, _ writer: inout JSONWriter) {
+    /// - Parameter whole: the completion, and the digest of the run; nil if it is still to come.
+    func writeResponse(_ whole: (completion: GeneratedResult, run: String)?, to writer: inout JSONWriter) {
+        let completion = whole?.completion
+        let isCut = completion?.finishReason?.isLimit == true
         writer.string("id", "resp_\(id)")
         writer.string("object", "response")
         writer.int("created_at", created)
-        writer.string("status", status)
+        writer.string("status", whole == nil ? "in_progress" : isCut ? "incomplete" : "completed")
         writer.null("error")
-        writer.key("incomplete_details")
-        if isCut { writer.object { $0.string("reason", "max_output_tokens") } } else { writer.null() }
+        writer.optional("incomplete_details", isCut ? "max_output_tokens" : nil) { writer, reason in
+            writer.object { $0.string("reason", reason) }
+        }
         writer.string("model", model)
-    }
-
-    private func writeTools(_ areCalled: Bool, _ writer: inout JSONWriter) {
+        writer.objects("output", completion.map { ResponseItem.all(of: $0, id) } ?? []) {
+            $1.write(to: &$0, isDone: true)
+        }
+        let areCalled = completion?.toolCalls != nil
         writer.bool("parallel_tool_calls", areCalled)
         writer.string("tool_choice", areCalled ? "auto" : "none")
         writer.array("tools") { _ in }
+        writer.optional("usage", completion) { writer, completion in
+            writer.object { writer in
+                writer.int("input_tokens", completion.promptTokens)
+                writer.object("input_tokens_details") { writer in
+                    writer.int("cached_tokens", 0)
+                    writer.int("cache_write_tokens", 0)
+                }
+                writer.int("output_tokens", completion.completionTokens)
+                writer.object("output_tokens_details") {
+                    $0.int("reasoning_tokens", completion.reasoningTokens ?? 0)
+                }
+                writer.int("total_tokens", completion.promptTokens + completion.completionTokens)
+            }
+        }
+        writer.object("metadata") { if let whole { $0.string("run", whole.run) } }
     }
 }

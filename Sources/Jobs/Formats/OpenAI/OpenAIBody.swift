@@ -7,26 +7,27 @@ import JSON
 struct OpenAIBody {
     private(set) var fields: [(String, JSONValue)] = []
     private(set) var request = OpenAIRequest()
-    private let body: JSONObject
+    private let members: JSONObject
+    private var body: JSONValue { .object(members) }
 
-    init(_ body: JSONObject, of endpoint: OpenAIRequest.Endpoint) {
-        self.body = body
+    init(_ members: JSONObject, of endpoint: OpenAIRequest.Endpoint) {
+        self.members = members
         request.endpoint = endpoint
     }
 
     mutating func read() throws(LineError) {
-        for member in body where member.value != .null {
-            switch OpenAIRule.of(member.name, in: endpoint) {
+        for member in members where member.value != .null {
+            let rule = OpenAIRule.of(member.name, in: endpoint)
+            switch rule {
             case .field?: fields.append((member.name, member.value))
             case .own?, .ignored?: break
-            case .only(let values)? where values.contains { $0.isSame(as: member.value) },
-                .needed(let values)? where values.contains { $0.isSame(as: member.value) }:
-                break
-            case .only(let values)?: miss(member.name, "is not supported\(Self.right(values)).")
-            case .needed(let values)?:
-                throw LineError(
-                    .badField,
-                    "`\(member.name)` is not supported\(Self.right(values)).\(Self.instead(member.name))")
+            case .only(let values)?, .needed(let values)?:
+                if values.contains(where: { $0.isSame(as: member.value) }) { continue }
+                let may = values.map { JSONWriter.text(of: $0) }.joined(separator: " or ")
+                miss(member.name, "is not supported\(may.isEmpty ? "" : "; it may only be \(may)").")
+                if case .needed? = rule, let missing = request.unsupported.last {
+                    throw LineError(.badField, missing.message)
+                }
             case nil:
                 let isKnown = OpenAIRule.instead[member.name] != nil
                 let hint =
@@ -51,81 +52,44 @@ struct OpenAIBody {
     }
 
     private mutating func miss(_ name: String, _ what: String) {
-        request.unsupported.append(.init(name: name, message: "`\(name)` \(what)\(Self.instead(name))"))
-    }
-
-    private static func instead(_ name: String) -> String { OpenAIRule.instead[name].map { " \($0)" } ?? "" }
-
-    private static func right(_ values: [JSONValue]) -> String {
-        if values.isEmpty { return "" }
-        let texts = values.map { JSONWriter.text(of: $0) }
-        return "; it may only be \(texts.joined(separator: " or "))"
+        let instead = OpenAIRule.instead[name].map { " \($0)" } ?? ""
+        request.unsupported.append(.init(name: name, message: "`\(name)` \(what)\(instead)"))
     }
 
     private var endpoint: OpenAIRequest.Endpoint { request.endpoint }
-    private var field: JSONValue { .object(body) }
-    private func value(_ name: String) -> JSONValue? { field.given(name) }
-
-    private func typed<Value>(
-        _ name: String, _ right: String, _ read: (JSONValue) -> Value?
-    ) throws(LineError) -> Value? {
-        guard let value = value(name) else { return nil }
-        guard let read = read(value) else {
-            throw LineError(.badField, "`\(name)` must be \(right), but is \(value.kindName).")
-        }
-        return read
-    }
-
-    private func flag(_ name: String) throws(LineError) -> Bool? { try typed(name, "a boolean") { $0.flag } }
-
-    private func object(_ name: String) throws(LineError) -> JSONObject? {
-        try typed(name, "an object") { if case .object(let members) = $0 { members } else { nil } }
-    }
-
-    private func list(_ name: String) throws(LineError) -> [JSONValue]? {
-        try typed(name, "a list") { if case .array(let elements) = $0 { elements } else { nil } }
-    }
+    private func value(_ name: String) -> JSONValue? { body.given(name) }
 
     /// Reads constraints in the form of vLLM and similar servers.
     private mutating func readStructure() throws(LineError) {
         guard endpoint != .responses else { return }
-        var asked: [(name: String, kind: String, value: JSONValue)] = []
+        var asked: [(name: String, kind: String, value: JSONValue?)] = []
         for kind in ["json", "regex", "choice", "grammar"] {
-            if let value = value("guided_" + kind) { asked.append(("guided_" + kind, kind, value)) }
+            asked.append(("guided_" + kind, kind, value("guided_" + kind)))
         }
-        for kind in ["regex", "grammar"] {
-            if let value = value(kind) { asked.append((kind, kind, value)) }
-        }
-        for member in try object("structured_outputs") ?? [:]
-        where member.value != .null && member.value != false {
-            asked.append(("structured_outputs.\(member.name.prefix(64))", member.name, member.value))
+        for kind in ["regex", "grammar"] { asked.append((kind, kind, value(kind))) }
+        for member in try body.object("structured_outputs") ?? [:] where member.value != false {
+            let name = "structured_outputs.\(member.name.prefix(64))"
+            asked.append((name, member.name, member.value == .null ? nil : member.value))
         }
         for (name, kind, value) in asked {
             switch (kind, value) {
-            case ("json", .string(let text)):
+            case (_, nil): break
+            case ("json", .string(let text)?):
                 guard let schema = try? JSONValue(parsing: Array(text.utf8), limits: .line) else {
                     throw LineError(.badField, "`\(name)` is a string, but no JSON Schema.")
                 }
                 fields.append(("schema", schema))
-            case ("json", _): fields.append(("schema", value))
-            case ("json_object", .bool): fields.append(("response_format", ["type": "json_object"]))
-            case ("regex", .string), ("grammar", .string): fields.append((kind, value))
-            case ("choice", .array(let choices)):
-                var patterns: [String] = []
-                for choice in choices {
-                    guard case .string(let text) = choice else {
-                        throw LineError(.badField, "`\(name)` must be a list of strings.")
-                    }
-                    patterns.append(Self.pattern(of: text))
-                }
+            case ("json", let schema?): fields.append(("schema", schema))
+            case ("json_object", .bool?): fields.append(("response_format", ["type": "json_object"]))
+            case ("regex", .string(let text)?), ("grammar", .string(let text)?):
+                fields.append((kind, .string(text)))
+            case ("choice", let list?) where list.texts != nil:
+                let patterns = (list.texts ?? []).map(Self.pattern)
                 fields.append(("regex", .string(patterns.joined(separator: "|"))))
-            case ("regex", _), ("grammar", _):
-                throw LineError(.badField, "`\(name)` must be a string, but is \(value.kindName).")
-            case ("choice", _):
-                throw LineError(.badField, "`\(name)` must be a list of strings, but is \(value.kindName).")
             default:
                 throw LineError(
-                    .badField, "`\(name)` is not supported; json, json_object, regex, choice and grammar are."
+                    .badField,
+                    "`\(name)` is not supported: json is a schema, json_object is true, regex and grammar are strings, and choice is a list of strings."
                 )
             }
         }
@@ -133,12 +97,8 @@ struct OpenAIBody {
 
     /// Returns a regular expression for one text.
     private static func pattern(of text: String) -> String {
-        var pattern = ""
-        for scalar in text.unicodeScalars {
-            if "\\^$.|?*+()[]{}/".unicodeScalars.contains(scalar) { pattern += "\\" }
-            pattern.unicodeScalars.append(scalar)
-        }
-        return pattern
+        let special = "\\^$.|?*+()[]{}/".unicodeScalars
+        return text.unicodeScalars.map { special.contains($0) ? "\\\($0)" : "\($0)" }.joined()
     }
 
     // MARK: The endpoints
@@ -146,11 +106,7 @@ struct OpenAIBody {
     private mutating func readChat() throws(LineError) {
         request.choices = try samples()
         try readLimit(["max_completion_tokens", "max_tokens"], unset: OpenAIRequest.defaultMaxTokens)
-        if try flag("logprobs") == true {
-            request.logprobs = try topLogprobs()
-        } else if try topLogprobs() > 0 {
-            throw LineError(.badField, "`top_logprobs` needs `logprobs`: true.")
-        }
+        try readTopLogprobs(areAsked: try body.flag("logprobs") == true, by: "`logprobs`: true")
         guard case .array(let messages)? = value("messages") else {
             throw LineError(.missingPrompt, "`messages` is missing, or no list.")
         }
@@ -167,8 +123,8 @@ struct OpenAIBody {
         } else {
             try readLimit(["max_tokens"], unset: 16)
         }
-        request.logprobs = try logprobs(as: "logprobs")
-        request.echoes = try flag("echo") ?? false
+        request.logprobs = try RequestSettings("logprobs", of: body, as: "logprobs").logprobs
+        request.echoes = try body.flag("echo") ?? false
         switch value("prompt") {
         case .array(let parts)? where parts.allSatisfy({ $0.number == nil }) && !parts.isEmpty:
             guard parts.count <= OpenAIRequest.mostChoices / (request.choices ?? 1) else {
@@ -191,9 +147,7 @@ struct OpenAIBody {
         try readIncluded()
         try readReasoning()
         var messages: [JSONValue] = []
-        if let text = try typed(
-            "instructions", "a string", { if case .string(let text) = $0 { text } else { nil } })
-        {
+        if let text = try body.text("instructions") {
             messages.append(["role": "system", "content": .string(text)])
         }
         switch value("input") {
@@ -208,12 +162,9 @@ struct OpenAIBody {
 
     private mutating func readIncluded() throws(LineError) {
         let shown: JSONValue = "message.output_text.logprobs"
-        let included = try list("include") ?? []
-        if included.contains(shown) {
-            request.logprobs = try topLogprobs()
-        } else if try topLogprobs() > 0 {
-            throw LineError(.badField, "`top_logprobs` needs `include`: [\(JSONWriter.text(of: shown))].")
-        }
+        let included = try body.list("include") ?? []
+        try readTopLogprobs(
+            areAsked: included.contains(shown), by: "`include`: [\(JSONWriter.text(of: shown))]")
         if included.contains(where: { $0 != shown }) {
             miss("include", "may only be [\(JSONWriter.text(of: shown))].")
         }
@@ -221,7 +172,7 @@ struct OpenAIBody {
 
     /// Reads `reasoning`; `effort` is chat completions' `reasoning_effort`. Reasoning is never summarized.
     private mutating func readReasoning() throws(LineError) {
-        for member in try object("reasoning") ?? [:] where member.value != .null {
+        for member in try body.object("reasoning") ?? [:] where member.value != .null {
             if member.name == "effort" {
                 fields.append(("reasoning_effort", member.value))
             } else {
@@ -232,26 +183,21 @@ struct OpenAIBody {
 
     /// Reads `text.format`, which is `response_format` in chat completions.
     private mutating func readTextFormat() throws(LineError) {
-        guard let members = try object("text") else { return }
+        guard let members = try body.object("text") else { return }
         for other in members where other.name != "format" && other.value != .null {
             if other.name == "verbosity", other.value == "medium" { continue }
             miss("text.\(other.name.prefix(64))", "is not supported.")
         }
         guard let format = members["format"], format != .null else { return }
-        do throws(SettingProblem) { _ = try AnswerFormat.of(responseFormat: format, isFlat: true) } catch {
+        do throws(SettingProblem) { _ = try AnswerFormat.of(responseFormat: format) } catch {
             throw LineError(.badField, "`text.format` \(error.message).")
         }
-        guard case .object(var described) = format, described["type"] == "json_schema" else {
-            return fields.append(("response_format", format))
-        }
-        described["type"] = nil
-        fields.append(
-            ("response_format", ["type": "json_schema", "json_schema": .object(described)]))
+        fields.append(("response_format", format))
     }
 
     /// Reads tools; the same in chat completions and, in flat form, in responses.
     private mutating func readTools() throws(LineError) {
-        guard let list = try list("tools") else {
+        guard let list = try body.list("tools") else {
             if let choice = value("tool_choice"), choice != "none", choice != "auto" {
                 throw LineError(.badField, "`tool_choice` needs `tools`.")
             }
@@ -277,26 +223,30 @@ struct OpenAIBody {
             }
             fields.append(("tool_choice", .string(name)))
         }
-        if try flag("parallel_tool_calls") == false { fields.append(("max_tool_calls", 1)) }
+        if try body.flag("parallel_tool_calls") == false { fields.append(("max_tool_calls", 1)) }
     }
 
     // MARK: Their parts
 
-    private func topLogprobs() throws(LineError) -> Int { try logprobs(as: "top_logprobs") ?? 0 }
-
-    private func logprobs(as name: String) throws(LineError) -> Int? {
-        try RequestSettings("logprobs", of: field, as: name).logprobs
+    /// - Parameter right: member that asks for log-probabilities.
+    private mutating func readTopLogprobs(areAsked: Bool, by right: String) throws(LineError) {
+        let count = try RequestSettings("logprobs", of: body, as: "top_logprobs").logprobs ?? 0
+        if areAsked {
+            request.logprobs = count
+        } else if count > 0 {
+            throw LineError(.badField, "`top_logprobs` needs \(right).")
+        }
     }
 
     /// Reads `n` like the samples of a job.
     private func samples() throws(LineError) -> Int? {
-        try RequestSettings("samples", of: field, as: "n").samples
+        try RequestSettings("samples", of: body, as: "n").samples
     }
 
     /// Reads the first of these names that exists.
     private mutating func readLimit(_ names: [String], unset: Int) throws(LineError) {
         for name in names {
-            guard let limit = try RequestSettings("max_tokens", of: field, as: name).maxTokens else {
+            guard let limit = try RequestSettings("max_tokens", of: body, as: name).maxTokens else {
                 continue
             }
             return fields.append(("max_tokens", .int(limit)))
@@ -348,17 +298,8 @@ struct OpenAIBody {
                 members[name] = nil
             }
             if case .array(let parts)? = members["content"] {
-                var text = ""
-                for part in parts {
-                    if part["type"] == "refusal", case .string(let more)? = part["refusal"] {
-                        text += more
-                        continue
-                    }
-                    guard case .string(let kind)? = part["type"],
-                        ["text", "input_text", "output_text"].contains(kind),
-                        case .string(let more)? = part["text"]
-                    else { throw wrong("has a part that is no text; others are not supported") }
-                    text += more
+                guard let text = JSONValue.text(of: parts) else {
+                    throw wrong("has a part that is no text; others are not supported")
                 }
                 members["content"] = .string(text)
             }

@@ -29,12 +29,17 @@ extension ResultFormat {
         var id: [UInt8] = []
         JSONBytes.appendHex(key.contentHash, to: &id)
         let answer = OpenAIAnswer(
-            id: String(decoding: id, as: UTF8.self), model: request.model ?? model,
-            run: piece.record.run, request: request)
+            id: String(decoding: id, as: UTF8.self), model: request.model ?? model, created: 0,
+            endpoint: request.endpoint)
+        let (status, body) = answer.whole(piece.results, run: piece.record.run, of: request)
         let writer = JSONWriter.object { writer in
             writer.string("id", "batch_req_\(answer.id)")
             writer.string("custom_id", key.id)
-            writer.object("response") { answer.write(piece.results, to: &$0) }
+            writer.object("response") { writer in
+                writer.int("status_code", status)
+                writer.string("request_id", "req_\(answer.id)")
+                writer.raw("body", String(decoding: body, as: UTF8.self))
+            }
             writer.null("error")
             for value in result.kept where value.name != OpenAIRequest.keptName {
                 writer.raw(value.name, value.json)

@@ -30,9 +30,7 @@ enum OpenAIRule {
 
     /// Returns the names of the members that the endpoint reads.
     static func names(in endpoint: OpenAIRequest.Endpoint) -> [String] {
-        let tables = [
-            endpoint == .responses ? responses : completing, endpoint == .chat ? chat : completions, common,
-        ]
+        let tables = [common, completing, chat, completions, responses, servers]
         return (tables.flatMap(\.keys) + RequestSetting.all.map(\.name)).sorted().filter {
             if case .own? = of($0, in: endpoint) { return true }
             if case .field? = of($0, in: endpoint) { return true }
