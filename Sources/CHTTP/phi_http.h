@@ -10,33 +10,29 @@
 /// Poll in its own thread, connections that can be suspended, and no log on stderr.
 #define PHI_HTTP_FLAGS (64U | 8U | 8192U | 1024U)
 
-enum PhiHttpOptionName {
-    PHI_HTTP_END = 0,
-    PHI_HTTP_CONNECTION_MEMORY = 1,
-    PHI_HTTP_CONNECTIONS = 2,
-    PHI_HTTP_TIMEOUT = 3,
-    PHI_HTTP_COMPLETED = 4,
-    PHI_HTTP_LISTEN_SOCKET = 12,
-    PHI_HTTP_OPTIONS = 15,
-    PHI_HTTP_CONNECTED = 27
-};
+/// Options of the server.
+static const int PHI_HTTP_END = 0;
+static const int PHI_HTTP_CONNECTION_MEMORY = 1;
+static const int PHI_HTTP_CONNECTIONS = 2;
+static const int PHI_HTTP_TIMEOUT = 3;
+static const int PHI_HTTP_COMPLETED = 4;
+static const int PHI_HTTP_LISTEN_SOCKET = 12;
+static const int PHI_HTTP_OPTIONS = 15;
+static const int PHI_HTTP_CONNECTED = 27;
 
-enum PhiHttpCode {
-    PHI_HTTP_NO = 0,
-    PHI_HTTP_YES = 1,
-    /// Place of a request's values.
-    PHI_HTTP_HEADER = 1,
-    PHI_HTTP_ARGUMENT = 8,
-    /// End of a request.
-    PHI_HTTP_COMPLETED_OK = 0,
-    /// Event of a connection.
-    PHI_HTTP_OPENED = 0,
-    /// Question about a connection.
-    PHI_HTTP_DESCRIPTOR = 6,
-    PHI_HTTP_SOCKET_CONTEXT = 7,
-    /// Bytes are copied.
-    PHI_HTTP_COPY = 2
-};
+static const int PHI_HTTP_NO = 0;
+static const int PHI_HTTP_YES = 1;
+/// Place of a request's values.
+static const int PHI_HTTP_HEADER = 1;
+static const int PHI_HTTP_ARGUMENT = 8;
+/// End of a request.
+static const int PHI_HTTP_COMPLETED_OK = 0;
+/// Event of a connection.
+static const int PHI_HTTP_OPENED = 0;
+/// Question about a connection.
+static const int PHI_HTTP_DESCRIPTOR = 6;
+/// Bytes are copied.
+static const int PHI_HTTP_COPY = 2;
 
 static const ssize_t PHI_HTTP_END_OF_STREAM = -1;
 static const ssize_t PHI_HTTP_END_WITH_ERROR = -2;
@@ -68,17 +64,12 @@ typedef const void *(*PhiHttpInfo)(void *connection, int what, ...);
 static inline void *phi_http_start(
     void *start, PhiHttpHandler handler, void *context, const struct PhiHttpOption *options) {
     return ((PhiHttpStart)start)(
-        PHI_HTTP_FLAGS, 0, NULL, NULL, handler, context, (int)PHI_HTTP_OPTIONS, options, (int)PHI_HTTP_END);
+        PHI_HTTP_FLAGS, 0, NULL, NULL, handler, context, PHI_HTTP_OPTIONS, options, PHI_HTTP_END);
 }
 
 static inline int phi_http_descriptor(void *info, void *connection) {
-    const void *found = ((PhiHttpInfo)info)(connection, (int)PHI_HTTP_DESCRIPTOR);
+    const void *found = ((PhiHttpInfo)info)(connection, PHI_HTTP_DESCRIPTOR);
     return found ? *(const int *)found : -1;
-}
-
-static inline void *phi_http_socket_context(void *info, void *connection) {
-    const void *found = ((PhiHttpInfo)info)(connection, (int)PHI_HTTP_SOCKET_CONTEXT);
-    return found ? *(void *const *)found : NULL;
 }
 
 static inline intptr_t phi_http_completed(PhiHttpCompleted function) { return (intptr_t)function; }

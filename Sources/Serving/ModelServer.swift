@@ -10,12 +10,10 @@ package final class ModelServer: Sendable {
     private let requests: RequestLines
     private let service: APIService
     private let http: HTTPServer
-    private let answers: ClientAnswers
     /// Set to end the server.
     private let stopFlag: StopFlag
     /// Set when everything has stopped.
     private let endFlag = StopFlag()
-    private let grace: Double
     package let port: Int
 
     /// Loads the model; answers requests that need no model at once.
@@ -30,30 +28,28 @@ package final class ModelServer: Sendable {
         listens: (_ address: String) -> Void = { _ in },
         model: (() throws -> (ModelLoader, [(name: String, value: String)]))? = nil
     ) throws {
-        let access = Access(keys: options.keys)
         _ = try HTTPLibrary.load()
         let listening = try Sockets.listening(
-            options.host, port: options.port, onlyLoopback: !access.needsKey)
+            options.host, port: options.port, onlyLoopback: options.keys.isEmpty)
         listens(listening.address)
-        answers = ClientAnswers()
-        (self.stopFlag, grace, port) = (stopFlag, options.grace, listening.port)
+        (self.stopFlag, port) = (stopFlag, listening.port)
         let known = try model?()
         requests = try RequestLines(base, models: known?.0, engine: known?.1, stopFlag: endFlag)
         let batches = try BatchStore(folder: options.folder, requests, stopFlag: stopFlag)
-        service = APIService(requests, answers, batches, access, options)
+        service = APIService(requests, batches, options)
         http = try HTTPServer(service, on: listening.descriptor)
     }
 
     /// Answers until the flag is set that the server was created with.
     /// - Throws: an error of the engine.
     package func run() throws {
-        try service.start(connections: { [http] in http.connections })
+        try service.start()
         defer { http.stop(atMost: 1) }
         try WorkerThread.startOrExplain("end") { [self] in
             while !stopFlag.isSet, !endFlag.isSet { WorkerThread.sleep(seconds: 0.05) }
             http.refuse()
-            let end = ContinuousClock.now + .seconds(grace)
-            while answers.count > 0, .now < end { WorkerThread.sleep(seconds: 0.05) }
+            let end = ContinuousClock.now + .seconds(service.options.grace)
+            while service.metrics.withLock(\.open) > 0, .now < end { WorkerThread.sleep(seconds: 0.05) }
             endFlag.set()
         }
         try requests.run()

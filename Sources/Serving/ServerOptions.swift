@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// Address and limits of a server.
 package struct ServerOptions: Sendable {
     package var host = "127.0.0.1"
@@ -24,4 +26,29 @@ package struct ServerOptions: Sendable {
     var patience = 60
 
     package init(names: [String], folder: String) { (self.names, self.folder) = (names, folder) }
+
+    /// - Throws: `HTTPReply` with the status 401 or 403.
+    func checkAccess(of head: HTTPHead) throws {
+        if keys.isEmpty { return try checkIsLocal(head) }
+        let given = head.headers["authorization"].flatMap { $0.hasPrefix("Bearer ") ? $0.dropFirst(7) : nil }
+        // Of hashes, as the time of comparing them tells nothing of a key.
+        let hash = SHA.sha256(of: (given ?? "").utf8)
+        guard given != nil, keys.contains(where: { SHA.sha256(of: $0.utf8) == hash }) else {
+            throw HTTPReply.error(
+                given == nil ? "A key is needed: Authorization: Bearer KEY." : "The API key is invalid.",
+                status: 401, code: "invalid_api_key", headers: [("WWW-Authenticate", "Bearer")])
+        }
+    }
+
+    /// Refuses requests from web pages, which could reach this machine and, under a host name of their own, read the
+    /// answers.
+    private func checkIsLocal(_ head: HTTPHead) throws {
+        let origin = head.headers["origin"].map { $0.split(at: "/").last ?? "" }
+        for case let host? in [head.headers["host"].map { $0[...] }, origin]
+        where host.wholeMatch(of: /(?:localhost|127\.[0-9.]*|\[::1\])(?::[0-9]*)?/) == nil {
+            throw HTTPReply.error(
+                "Without a key requests must be for localhost, and from there.", status: 403,
+                code: "forbidden")
+        }
+    }
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -156,30 +155,10 @@ def test_a_cancelled_batch_has_what_was_done(server: Server) -> None:
     assert failed == ["c0"] and done.request_counts.failed == 1 and done.cancelled_at
 
 
-def test_who_goes_away_is_forgotten(server: Server) -> None:
-    before = server.metric("cancelled_total")
-    long: Any = {"max_tokens": 4000, "temperature": 1.0, "n": 2}
-    # Somebody who only waits is asked after five seconds; an answer must not have ended by itself before.
-    endless: Any = {"ignore_eos": True}
-    with ask(server.client, stream=True, **long, extra_body=endless) as stream:
-        next(iter(stream))
-    body = json.dumps({"model": "demo", "messages": QUESTION, **long, **endless}).encode()
-    connection, _ = server.raw(
-        b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
-    )
-    until(lambda: server.metric("requests") >= 1)
-    connection.shutdown(socket.SHUT_RDWR)
-    until(lambda: server.metric("cancelled_total") >= before + 2)
-    until(lambda: server.metric("requests") == 0)
-
-
 def test_hostile_bytes(server: Server) -> None:
     post = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
     for data, status in [
         (b"\x00\xff" * 40 + b"\r\n\r\n", 0),
-        (b"GET /v1/models HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403),
-        (b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n", 403),
-        (b"GET /v1/files/..%2f..%2fetc%2fpasswd/content HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
         (b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 200_000 + b"\r\n\r\n", 431),
         (post + b"Content-Length: 99999999999\r\n\r\n", 413),
         (post + b"Content-Length: 3\r\n\r\n{\"a", 400),

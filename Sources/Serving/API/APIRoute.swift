@@ -13,8 +13,8 @@ enum APIRoute: Equatable {
     case batch(String)
     case cancelBatch(String)
 
-    /// - Throws: `APIError` with the status 404 or 405.
-    init(_ head: HTTPHead) throws(APIError) {
+    /// - Throws: `HTTPReply` with the status 404 or 405.
+    init(_ head: HTTPHead) throws {
         let parts = head.path.split(at: "/", keepingEmpty: true).dropFirst().map(
             String.init)
         let methods: [String: APIRoute]
@@ -35,10 +35,11 @@ enum APIRoute: Equatable {
         }
         guard let route = methods[head.method] else {
             guard !methods.isEmpty else {
-                throw APIError("There is no \(head.path.prefix(256)) here.", status: 404, code: "not_found")
+                throw HTTPReply.error(
+                    "There is no \(head.path.prefix(256)) here.", status: 404, code: "not_found")
             }
             let allowed = methods.keys.sorted().joined(separator: ", ")
-            throw APIError(
+            throw HTTPReply.error(
                 "\(head.path.prefix(256)) takes \(allowed).", status: 405, code: "method_not_allowed",
                 headers: [("Allow", allowed)])
         }

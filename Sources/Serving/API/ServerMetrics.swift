@@ -9,6 +9,10 @@ struct ServerMetrics {
 
     /// Number of answers by path and status.
     private var answers: [String: Int] = [:]
+    /// Number of requests to the model so far.
+    var begun = 0
+    /// Number of those that wait or run.
+    var open: Int { begun - whole.count - cancelled }
     var promptTokens = 0
     var completionTokens = 0
     var cancelled = 0
@@ -20,14 +24,15 @@ struct ServerMetrics {
         answers["path=\"\(path)\",status=\"\(status)\"", default: 0] += 1
     }
 
-    /// - Parameter gauges: current values, each with its help.
-    func text(_ gauges: [(name: String, help: String, value: Int)]) -> String {
+    func text(connections: Int, batches: Int) -> String {
         var text = ""
         func add(_ name: String, _ help: String, _ kind: String, _ samples: [(String, String)]) {
             text += "# HELP phibatch_\(name) \(help)\n# TYPE phibatch_\(name) \(kind)\n"
             for (suffix, value) in samples { text += "phibatch_\(name)\(suffix) \(value)\n" }
         }
-        for (name, help, value) in gauges { add(name, help, "gauge", [("", "\(value)")]) }
+        add("connections", "Connections.", "gauge", [("", "\(connections)")])
+        add("requests", "Requests that wait or run.", "gauge", [("", "\(open)")])
+        add("batches", "Batches that wait or run.", "gauge", [("", "\(batches)")])
         let sorted = answers.sorted { $0.key < $1.key }
         add(
             "answers_total", "Answers, by path and status.", "counter",

@@ -16,7 +16,7 @@ final class BatchStore: Sendable {
         var waiting: [String] = []
     }
 
-    let files: FileStore
+    let files: RecordTable
     let records: RecordTable
     private let requests: RequestLines
     private let stopFlag: StopFlag
@@ -31,7 +31,7 @@ final class BatchStore: Sendable {
         records = try RecordTable(of: "batch", in: Paths.join(folder, "batches"))
         (self.requests, self.stopFlag) = (requests, stopFlag)
         lock = try Self.locked(folder)
-        files = try FileStore(folder: Paths.join(folder, "files"))
+        files = try RecordTable(of: "file", in: Paths.join(folder, "files"))
     }
 
     private static func locked(_ folder: String) throws -> FileLock {
@@ -63,22 +63,26 @@ final class BatchStore: Sendable {
     // MARK: For clients
 
     /// - Parameter body: body of `POST /v1/batches`.
-    func add(_ body: JSONObject) throws(APIError) -> JSONObject {
+    func add(_ body: JSONObject) throws -> JSONObject {
         let known = ["input_file_id", "endpoint", "completion_window", "metadata", "output_expires_after"]
         if let other = body.first(where: { !known.contains($0.name) && $0.value != .null }) {
-            throw APIError("`\(other.name.prefix(64))` is not supported.", param: other.name)
+            throw HTTPReply.error("`\(other.name.prefix(64))` is not supported.", param: other.name)
         }
-        let (input, endpoint) = (try body.needed("input_file_id"), try body.needed("endpoint"))
-        _ = try files.records[input]
+        func needed(_ name: String) throws -> String {
+            if let text = try JSONValue.object(body).text(name) { return text }
+            throw HTTPReply.error("`\(name)` is missing.", param: name)
+        }
+        let (input, endpoint) = (try needed("input_file_id"), try needed("endpoint"))
+        _ = try files[input]
         guard let endpoint = OpenAIRequest.Endpoint(rawValue: endpoint) else {
             let names = OpenAIRequest.Endpoint.allCases.map(\.rawValue).joined(separator: ", ")
-            throw APIError("`endpoint` must be one of \(names).", param: "endpoint")
+            throw HTTPReply.error("`endpoint` must be one of \(names).", param: "endpoint")
         }
         let id = "batch_" + APIService.newID()
         var record: JSONObject = [
             "id": .string(id), "object": "batch", "endpoint": .string(endpoint.rawValue),
             "errors": nil, "input_file_id": .string(input),
-            "completion_window": .string(try body.string("completion_window") ?? "24h"),
+            "completion_window": .string(try JSONValue.object(body).text("completion_window") ?? "24h"),
             "status": "validating",
             "output_file_id": nil, "error_file_id": nil, "created_at": .int(APIService.now),
         ]
@@ -94,11 +98,11 @@ final class BatchStore: Sendable {
         return record
     }
 
-    func cancel(_ id: String) throws(APIError) -> JSONObject {
-        let record = try records.change(id) { record throws(APIError) in
+    func cancel(_ id: String) throws -> JSONObject {
+        let record = try records.change(id) { record throws in
             guard let status = record["status"], ["validating", "in_progress", "cancelling"].contains(status)
             else {
-                throw APIError("The batch has ended, and can't be cancelled any more.", status: 409)
+                throw HTTPReply.error("The batch has ended, and can't be cancelled any more.", status: 409)
             }
             if status != "cancelling" { Self.pass(&record, to: "cancelling") }
         }
@@ -201,17 +205,17 @@ final class BatchStore: Sendable {
                 begin(id)
             // The next server resumes it.
             case .success where stopFlag.isSet: break
-            case .success: throw APIError("The run has ended before its time.", status: 500)
+            case .success: throw UserError(.interrupted, "The run has ended before its time.")
             case .failure(let error): throw error
             }
         } catch {
-            fail(id, (error as? APIError)?.message ?? "\(error)")
+            fail(id, "\(error)")
         }
         for next in waiting { begin(next) }
     }
 
     private func fail(_ id: String, _ message: String) {
-        do throws(APIError) {
+        do {
             try records.change(id) { record in
                 let error: JSONValue = [
                     "code": "failed", "message": .string(message), "param": nil, "line": nil,
@@ -221,7 +225,7 @@ final class BatchStore: Sendable {
             }
         } catch {
             // The next server tries again.
-            requests.base.log.error("\(id): \(message) \(error.message)")
+            requests.base.log.error("\(id): \(message) \(error)")
         }
     }
 

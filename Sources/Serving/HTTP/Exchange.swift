@@ -15,9 +15,8 @@ final class Exchange: Sendable {
         var isHandedOver = false
         var isSuspended = false
         var reply: HTTPReply?
-        /// Bytes of a stream; those from `sent` on are still to be sent.
-        var unsent: [UInt8] = []
-        var sent = 0
+        /// Bytes of a stream that are still to be sent.
+        var unsent: ArraySlice<UInt8> = []
         var isEnded = false
         /// Whether the client has disconnected or is too slow.
         var isLost = false
@@ -26,7 +25,7 @@ final class Exchange: Sendable {
 
     let head: HTTPHead
     let descriptor: Int32
-    private let server: HTTPServer
+    let server: HTTPServer
     private let library: HTTPLibrary
     private let limit: Int
     let form: Upload?
@@ -77,7 +76,7 @@ final class Exchange: Sendable {
         let left = state.withLock { state in
             state.isEnded = true
             wake(&state)
-            return state.unsent.count - state.sent
+            return state.unsent.count
         }
         server.expect(left, to: self)
     }
@@ -132,7 +131,7 @@ final class Exchange: Sendable {
                 state.body += bytes
             } else {
                 state.body = []
-                state.reply = isTooLarge ? server.service.tooLarge(limit) : server.service.busy
+                state.reply = isTooLarge ? .tooLarge(limit) : .full
             }
             return true
         }
@@ -146,12 +145,12 @@ final class Exchange: Sendable {
             state.formReader = library.makeForm(
                 connection.handle, 64 << 10,
                 { context, _, name, file, _, _, bytes, offset, count in
-                    guard let context, let name else { return Int32(PHI_HTTP_NO.rawValue) }
+                    guard let context, let name else { return PHI_HTTP_NO }
                     let form = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue().form
                     let wants = form?.take(
                         UnsafeRawBufferPointer(start: bytes, count: count), of: String(cString: name),
                         file: file.map { String(cString: $0) }, isFirst: offset == 0)
-                    return Int32(wants == true ? PHI_HTTP_YES.rawValue : PHI_HTTP_NO.rawValue)
+                    return wants == true ? PHI_HTTP_YES : PHI_HTTP_NO
                 }, Unmanaged.passUnretained(self).toOpaque()
             ).map { .init(handle: $0) }
         }
@@ -162,29 +161,31 @@ final class Exchange: Sendable {
         return true
     }
 
+    private func endForm(_ state: inout ReplyState) {
+        if let reader = state.formReader { _ = library.endForm(reader.handle) }
+        state.formReader = nil
+    }
+
     /// Continues after the whole body, or when the connection resumes.
     func proceed(on connection: HTTPLibrary.Handle) -> Int32 {
         let (reply, isLost, isNew) = state.withLock { state -> (HTTPReply?, Bool, Bool) in
             defer { state.isHandedOver = true }
-            if let reader = state.formReader {
-                _ = library.endForm(reader.handle)
-                state.formReader = nil
-            }
+            endForm(&state)
             if state.reply == nil, !state.isLost {
                 library.suspend(connection)
                 state.isSuspended = true
             }
             return (state.reply, state.isLost, !state.isHandedOver)
         }
-        if isLost { return Int32(PHI_HTTP_NO.rawValue) }
+        if isLost { return PHI_HTTP_NO }
         if let reply { return queue(reply, on: connection) }
         server.expect(nil, to: self)
         if isNew { server.service.answer(self) }
-        return Int32(PHI_HTTP_YES.rawValue)
+        return PHI_HTTP_YES
     }
 
     private func queue(_ reply: HTTPReply, on connection: HTTPLibrary.Handle) -> Int32 {
-        guard let response = response(reply) else { return Int32(PHI_HTTP_NO.rawValue) }
+        guard let response = response(reply) else { return PHI_HTTP_NO }
         defer { library.letGo(response) }
         for (name, value) in [("Content-Type", reply.type)] + reply.headers.map({ ($0.name, $0.value) }) {
             _ = library.addHeader(response, name, value)
@@ -197,7 +198,7 @@ final class Exchange: Sendable {
         case .bytes(let bytes):
             server.expect(bytes.count, to: self)
             return bytes.withUnsafeBytes {
-                library.makeBytes($0.count, $0.baseAddress, Int32(PHI_HTTP_COPY.rawValue))
+                library.makeBytes($0.count, $0.baseAddress, PHI_HTTP_COPY)
             }
         case .file(let path):
             guard let file = Sockets.file(path) else { return nil }
@@ -220,12 +221,11 @@ final class Exchange: Sendable {
     private func read(into room: UnsafeMutableRawBufferPointer) -> Int {
         state.withLock { state in
             if state.isLost { return PHI_HTTP_END_WITH_ERROR }
-            let count = min(room.count, state.unsent.count - state.sent)
-            if count > 0 {
-                state.unsent[state.sent..<state.sent + count].withUnsafeBytes { room.copyMemory(from: $0) }
-                state.sent += count
-                if state.sent == state.unsent.count { (state.unsent, state.sent) = ([], 0) }
-                return count
+            if !state.unsent.isEmpty {
+                let next = state.unsent.prefix(room.count)
+                next.withUnsafeBytes { room.copyMemory(from: $0) }
+                state.unsent = state.unsent.dropFirst(next.count)
+                return next.count
             }
             if state.isEnded { return PHI_HTTP_END_OF_STREAM }
             if let connection = state.connection {
@@ -240,8 +240,7 @@ final class Exchange: Sendable {
     func completed(isOut: Bool) {
         let action = state.withLock { state -> (@Sendable () -> Void)? in
             defer { (state.connection, state.isLost, state.whenLost) = (nil, true, nil) }
-            if let reader = state.formReader { _ = library.endForm(reader.handle) }
-            state.formReader = nil
+            endForm(&state)
             return isOut ? nil : state.whenLost
         }
         action?()

@@ -44,8 +44,8 @@ struct HTTPBody {
     var refusal: HTTPReply?
 }
 
-/// Answer to a request.
-struct HTTPReply: Sendable {
+/// Answer to a request, also to one that can't be done, whose error it is.
+struct HTTPReply: Error {
     enum Content: Sendable {
         case bytes([UInt8])
         /// A whole file.

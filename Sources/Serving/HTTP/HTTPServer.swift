@@ -46,29 +46,29 @@ final class HTTPServer: Sendable {
             guard let request, let pointer = request.pointee else { return }
             request.pointee = nil
             let exchange = Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
-            exchange.completed(isOut: how == Int32(PHI_HTTP_COMPLETED_OK.rawValue))
+            exchange.completed(isOut: how == PHI_HTTP_COMPLETED_OK)
             HTTPServer.of(context)?.note(exchange.descriptor) { $0.exchange = nil }
         }
         let connected: PhiHttpConnected = { context, connection, _, what in
             guard let connection else { return }
-            HTTPServer.of(context)?.connection(connection, isOpen: what == Int32(PHI_HTTP_OPENED.rawValue))
+            HTTPServer.of(context)?.connection(connection, isOpen: what == PHI_HTTP_OPENED)
         }
         let context = Unmanaged.passRetained(self).toOpaque()
         let options = [
-            PhiHttpOption(name: PHI_HTTP_CONNECTION_MEMORY, options.head),
-            PhiHttpOption(name: PHI_HTTP_CONNECTIONS, options.connections),
-            PhiHttpOption(name: PHI_HTTP_TIMEOUT, options.patience),
-            PhiHttpOption(name: PHI_HTTP_LISTEN_SOCKET, Int(descriptor)),
-            PhiHttpOption(name: PHI_HTTP_COMPLETED, phi_http_completed(completed), context),
-            PhiHttpOption(name: PHI_HTTP_CONNECTED, phi_http_connected(connected), context),
-            PhiHttpOption(name: PHI_HTTP_END, 0),
+            PhiHttpOption(name: PHI_HTTP_CONNECTION_MEMORY, value: options.head, pointer: nil),
+            PhiHttpOption(name: PHI_HTTP_CONNECTIONS, value: options.connections, pointer: nil),
+            PhiHttpOption(name: PHI_HTTP_TIMEOUT, value: options.patience, pointer: nil),
+            PhiHttpOption(name: PHI_HTTP_LISTEN_SOCKET, value: Int(descriptor), pointer: nil),
+            PhiHttpOption(name: PHI_HTTP_COMPLETED, value: phi_http_completed(completed), pointer: context),
+            PhiHttpOption(name: PHI_HTTP_CONNECTED, value: phi_http_connected(connected), pointer: context),
+            PhiHttpOption(name: PHI_HTTP_END, value: 0, pointer: nil),
         ]
         let daemon = phi_http_start(
             library.start,
             { context, connection, path, method, _, bytes, count, request in
                 guard let server = HTTPServer.of(context), let connection, let path, let method, let count,
                     let request
-                else { return Int32(PHI_HTTP_NO.rawValue) }
+                else { return PHI_HTTP_NO }
                 guard let known = request.pointee else {
                     return server.begin(
                         connection, String(cString: path), String(cString: method), request)
@@ -80,7 +80,7 @@ final class HTTPServer: Sendable {
                     $0.deadline = $0.deadline?.advanced(by: .milliseconds(taken / 50))
                 }
                 count.pointee = 0
-                return Int32(goesOn ? PHI_HTTP_YES.rawValue : PHI_HTTP_NO.rawValue)
+                return goesOn ? PHI_HTTP_YES : PHI_HTTP_NO
             }, context, options)
         guard let daemon else {
             Unmanaged<HTTPServer>.fromOpaque(context).release()
@@ -137,16 +137,16 @@ final class HTTPServer: Sendable {
         _ connection: HTTPLibrary.Handle, _ path: String, _ method: String,
         _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> Int32 {
-        func fields(_ kind: PhiHttpCode) -> [HTTPHead.Field] {
+        func fields(_ kind: Int32) -> [HTTPHead.Field] {
             var found: [HTTPHead.Field] = []
             withUnsafeMutablePointer(to: &found) { found in
                 _ = library.each(
-                    connection, Int32(kind.rawValue),
+                    connection, kind,
                     { context, _, name, value in
-                        guard let context, let name else { return Int32(PHI_HTTP_NO.rawValue) }
+                        guard let context, let name else { return PHI_HTTP_NO }
                         context.assumingMemoryBound(to: [HTTPHead.Field].self).pointee.append(
                             (String(cString: name), value.map { String(cString: $0) }))
-                        return Int32(PHI_HTTP_YES.rawValue)
+                        return PHI_HTTP_YES
                     }, found)
             }
             return found
@@ -154,17 +154,17 @@ final class HTTPServer: Sendable {
         let head = HTTPHead(
             method, path, headers: fields(PHI_HTTP_HEADER), arguments: fields(PHI_HTTP_ARGUMENT))
         let body =
-            state.withLock(\.isRefusing) ? HTTPBody(limit: .max, refusal: service.busy) : service.begin(head)
+            state.withLock(\.isRefusing) ? HTTPBody(limit: .max, refusal: .full) : service.begin(head)
         let exchange = Exchange(self, library, connection, head, body)
         request.pointee = Unmanaged.passRetained(exchange).toOpaque()
         let end = deadline(times: 2)
         note(exchange.descriptor) { ($0.exchange, $0.deadline) = (exchange, end) }
-        if !head.isClear { return exchange.refuse(service.unclear, on: connection) }
+        if !head.isClear { return exchange.refuse(.unclear, on: connection) }
         // Nobody reads that much to discard it.
         if let length = head.headers["content-length"].flatMap({ Int($0) }), length > body.limit {
-            return exchange.refuse(service.tooLarge(body.limit), on: connection)
+            return exchange.refuse(.tooLarge(body.limit), on: connection)
         }
-        return Int32(PHI_HTTP_YES.rawValue)
+        return PHI_HTTP_YES
     }
 
     /// Sets the number of bytes that a client still has to take; nil while it waits for more.
@@ -204,11 +204,5 @@ final class HTTPServer: Sendable {
         }
         for exchange in lost { exchange.lose() }
         return !isOver
-    }
-}
-
-extension PhiHttpOption {
-    init(name: PhiHttpOptionName, _ value: Int, _ pointer: UnsafeMutableRawPointer? = nil) {
-        self.init(name: Int32(name.rawValue), value: value, pointer: pointer)
     }
 }

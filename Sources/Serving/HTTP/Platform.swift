@@ -10,19 +10,15 @@ enum Sockets {
         private static let stream = SOCK_STREAM
     #endif
 
-    /// A listening socket.
-    struct Listening {
-        let descriptor: Int32
-        /// Address with its port, as in a URL.
-        let address: String
-        let port: Int
-    }
-
+    /// Opens a listening socket.
     /// - Parameters:
     ///   - port: 0 for any free one.
     ///   - onlyLoopback: whether only loopback addresses are allowed.
+    /// - Returns: also the address with its port, as in a URL.
     /// - Throws: `UserError`.
-    static func listening(_ host: String, port: Int, onlyLoopback: Bool) throws(UserError) -> Listening {
+    static func listening(
+        _ host: String, port: Int, onlyLoopback: Bool
+    ) throws(UserError) -> (descriptor: Int32, address: String, port: Int) {
         var hints = addrinfo()
         hints.ai_socktype = stream
         hints.ai_flags = AI_PASSIVE
@@ -33,48 +29,40 @@ enum Sockets {
                 .network, at: host, "is no address of this machine: \(String(cString: gai_strerror(code))).")
         }
         defer { freeaddrinfo(found) }
-        let text = Self.text(of: address, entry.ai_addrlen)
-        guard !onlyLoopback || text.hasPrefix("127.") || text == "::1" else {
+        let number = name(of: address, entry.ai_addrlen).host
+        guard !onlyLoopback || number.hasPrefix("127.") || number == "::1" else {
             throw UserError(
                 .network, at: host,
                 "is reached from other machines, which takes a key: --api-key-file FILE, or PHIBATCH_API_KEY in the environment."
             )
         }
         let descriptor = socket(entry.ai_family, stream, 0)
-        func refused() -> UserError {
+        var (yes, length) = (Int32(1), entry.ai_addrlen)
+        guard descriptor >= 0,
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size)) == 0,
+            fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
+            fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0,
+            bind(descriptor, address, length) == 0, listen(descriptor, 512) == 0,
+            getsockname(descriptor, address, &length) == 0
+        else {
             let reason = String(cString: strerror(errno))
             if descriptor >= 0 { close(descriptor) }
-            return UserError(.network, at: "\(host):\(port)", "can't be listened on: \(reason).")
+            throw UserError(.network, at: "\(host):\(port)", "can't be listened on: \(reason).")
         }
-        guard descriptor >= 0 else { throw refused() }
-        var yes: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-        guard bind(descriptor, address, entry.ai_addrlen) == 0, listen(descriptor, 512) == 0 else {
-            throw refused()
-        }
-        let port = Self.port(of: descriptor)
-        return Listening(
-            descriptor: descriptor, address: text.contains(":") ? "[\(text)]:\(port)" : "\(text):\(port)",
-            port: port)
+        let port = name(of: address, length).port
+        return (descriptor, "\(number.contains(":") ? "[\(number)]" : number):\(port)", Int(port) ?? 0)
     }
 
-    private static func text(of address: UnsafeMutablePointer<sockaddr>, _ length: socklen_t) -> String {
-        var text = [CChar](repeating: 0, count: 1025)
-        getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
-        return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-    }
-
-    /// The third and fourth byte of either kind of address.
-    private static func port(of descriptor: Int32) -> Int {
-        withUnsafeTemporaryAllocation(byteCount: 128, alignment: 16) { bytes in
-            var length = socklen_t(bytes.count)
-            guard let address = bytes.baseAddress,
-                getsockname(descriptor, address.assumingMemoryBound(to: sockaddr.self), &length) == 0
-            else { return 0 }
-            return Int(bytes[2]) << 8 | Int(bytes[3])
+    /// Returns an address and its port, in digits.
+    private static func name(
+        of address: UnsafeMutablePointer<sockaddr>, _ length: socklen_t
+    ) -> (host: String, port: String) {
+        var (host, port) = ([CChar](repeating: 0, count: 1025), [CChar](repeating: 0, count: 32))
+        getnameinfo(address, length, &host, 1025, &port, 32, NI_NUMERICHOST | NI_NUMERICSERV)
+        func text(_ name: [CChar]) -> String {
+            String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
+        return (text(host), text(port))
     }
 
     /// Sends small pieces at once, and detects a dead peer after two minutes.
