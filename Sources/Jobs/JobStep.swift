@@ -157,6 +157,10 @@ extension JobStep {
             return "distinct: near must be \(Distinctness.range.right), but is \(similarity)."
         }
         if tries > 1, accept == nil { return "tries needs accept, the condition that ends them." }
+        if let each, let method = each.firstMatch(of: /\.(items|keys|values|get)\b(?!\()/)?.1 {
+            return
+                "each: .\(method) is a method of templates; a member of that name is written [\"\(method)\"]."
+        }
         if each != nil, settings.samples == nil {
             return "each needs samples, the most items that become rows."
         }
