@@ -90,15 +90,11 @@ final class Attention {
     ) {
         let shape = shapes[number]
         let lists = blockLists.pointer + (cache.layers[number].keepsWindow ? windowLists : 0)
-        attend(
-            Layer(
-                shape: shape, softmaxScale: shape.softmaxScale, norms: norms, qkv: qkv, stride: stride,
-                cache: cache.head(0, layer: number), headBytes: cache.layers[number].headBytes,
-                precision: cache.precision, storesKeys: storesKeys, runs: runs, blockLists: lists, out: out))
-    }
-
-    private func attend(_ layer: Layer) {
-        let groups = layer.shape.keyValueHeadCount
+        let layer = Layer(
+            shape: shape, softmaxScale: shape.softmaxScale, norms: norms, qkv: qkv, stride: stride,
+            cache: cache.head(0, layer: number), headBytes: cache.layers[number].headBytes,
+            precision: cache.precision, storesKeys: storesKeys, runs: runs, blockLists: lists, out: out)
+        let groups = shape.keyValueHeadCount
         // If each row is of another sequence, no row reads what another one writes.
         let isAlone = plan.rows.count == layer.runs.count
         if !isAlone {

@@ -3,17 +3,13 @@ import OperatingSystem
 /// Files of a model, as they were when they were read.
 struct SourceFiles: Sendable {
     /// The name identifies the file's role, whatever its path.
-    private var files: [(name: String, path: String, state: FileInfo)] = []
-
-    mutating func add(_ name: String, path: String, state: FileInfo) { files.append((name, path, state)) }
-
-    var paths: [String] { files.map(\.path) }
+    var files: [(name: String, path: String, state: FileInfo)] = []
 
     /// Adds existing files with their current state.
     mutating func add(_ names: [String], in folder: String) {
         for name in names {
             let path = Paths.join(folder, name)
-            if let state = Files.info(of: path) { add(name, path: path, state: state) }
+            if let state = Files.info(of: path) { files.append((name, path, state)) }
         }
     }
 
@@ -40,8 +36,6 @@ struct SourceFiles: Sendable {
 extension TensorStore {
     /// Files of its tensors.
     var sources: SourceFiles {
-        var sources = SourceFiles()
-        for (name, file) in files { sources.add(name, path: file.file.path, state: file.file.state) }
-        return sources
+        SourceFiles(files: files.map { ($0.name, $0.file.file.path, $0.file.file.state) })
     }
 }

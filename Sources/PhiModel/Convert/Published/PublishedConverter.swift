@@ -45,7 +45,7 @@ struct PublishedConverter {
             [("config.json", Data(JSONValue.object(config).indentedText.utf8))]
             + (try ConversionFolder.companions(in: folder))
         var summary = try WeightFiles(plan.outputs).write(
-            with: files, to: target, reading: store.sources.paths, overwrite: overwrite,
+            with: files, to: target, reading: store.sources.files.map(\.path), overwrite: overwrite,
             ComputePool(threads: threads), progress: progress
         ) { number in
             guard number < plan.layers.count else {
