@@ -133,7 +133,7 @@ package final class File {
         do {
             try system.retrying(try system.renameNew(path, to: target))
         } catch {
-            if error.code == EEXIST { throw UserError.appeared(target, error) }
+            if error.code == EEXIST { throw UserError.appeared(target) }
             throw UserError(.io, at: target, "cannot be put in place (rename)", error)
         }
         path = target
@@ -145,7 +145,7 @@ package final class File {
             return try moveNew(to: target)
         }
         guard there.isSameFile(as: earlier) else {
-            throw UserError.appeared(target, SystemError(code: EEXIST))
+            throw UserError.appeared(target)
         }
         try system.moveIntoPlace(path, to: target)
         path = target
@@ -231,8 +231,6 @@ extension File {
             return text
         } catch let error as SystemError {
             throw UserError(.io, at: path, "", error)
-        } catch let error as UserError {
-            throw UserError(.io, at: path, "can't be unpacked: \(error)", code: error.code ?? 0)
         }
     }
 

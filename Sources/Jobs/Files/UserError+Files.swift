@@ -1,4 +1,5 @@
 import Errors
+import FoundationShim
 import OperatingSystem
 
 extension UserError {
@@ -10,11 +11,11 @@ extension UserError {
     }
 
     /// Something has come to stand where only we put files.
-    static func appeared(_ path: String, _ error: SystemError) -> UserError {
+    static func appeared(_ path: String) -> UserError {
         UserError(
             .io, at: path,
             "was put there by another program while the run was going on, and is left as it is. Move it away "
-                + "and run the same command again", error)
+                + "and run the same command again", SystemError(code: EEXIST))
     }
 
     static func changedUnderneath(_ path: String) -> UserError {

@@ -34,16 +34,14 @@ package struct JobStatus: Sendable, Equatable {
     package var tally: [RowOutcome: Int] = [:]
 
     /// Completion tokens a second of the run that saved `progress`.
-    package var tokensPerSecond: Double? { speed(\.completionTokensThisRun) }
+    package var tokensPerSecond: Double? { speed(progress?.completionTokensThisRun) }
 
     /// Results a second of the run that saved `progress`.
-    package var resultsPerSecond: Double? { speed(\.doneThisRun) }
+    package var resultsPerSecond: Double? { speed(progress?.doneThisRun) }
 
-    private func speed(_ count: KeyPath<JobProgress, Int>) -> Double? {
-        guard let progress, progress.savedAt > progress.startedAt, progress[keyPath: count] > 0 else {
-            return nil
-        }
-        return Double(progress[keyPath: count]) / (progress.savedAt - progress.startedAt)
+    private func speed(_ count: Int?) -> Double? {
+        guard let progress, let count, count > 0, progress.savedAt > progress.startedAt else { return nil }
+        return Double(count) / (progress.savedAt - progress.startedAt)
     }
 
     /// - Parameters:

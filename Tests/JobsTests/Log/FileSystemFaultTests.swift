@@ -175,16 +175,6 @@ import Testing
         try store.suspend()
     }
 
-    @Test func aSymbolicLinkAsOutputStaysOne() throws {
-        let target = try TestFolder()
-        try FileManager.default.createSymbolicLink(
-            atPath: folder.path("out.jsonl"), withDestinationPath: target.path("real.jsonl"))
-        try TestRun(lines: Self.lines).run(openStore(folder))
-        #expect(try target.names == ["real.jsonl"])
-        #expect(try folder.names == ["out.jsonl"])
-        #expect(try folder.bytes("out.jsonl") == TestRun(lines: Self.lines).expected())
-    }
-
     @Test func filesHaveTheUsersMask() throws {
         let plain = folder.path("plain")
         #expect(FileManager.default.createFile(atPath: plain, contents: nil))
