@@ -2,6 +2,16 @@ import CHTTP
 import FoundationShim
 import OperatingSystem
 
+/// Decision about a request's body.
+struct HTTPBody {
+    /// In bytes.
+    var limit: Int
+    /// Takes the fields of a form as they arrive.
+    var form: Upload?
+    /// Reply in place of a body that is not accepted.
+    var refusal: HTTPReply?
+}
+
 /// A request and its answer, which may come from any thread, at once or later. Until then the connection waits, without
 /// a thread.
 final class Exchange: Sendable {

@@ -34,16 +34,6 @@ struct HTTPHead: Sendable {
     }
 }
 
-/// Decision about a request's body.
-struct HTTPBody {
-    /// In bytes.
-    var limit: Int
-    /// Takes the fields of a form as they arrive.
-    var form: Upload?
-    /// Reply in place of a body that is not accepted.
-    var refusal: HTTPReply?
-}
-
 /// Answer to a request, also to one that can't be done, whose error it is.
 struct HTTPReply: Error {
     enum Content: Sendable {
