@@ -52,7 +52,7 @@ struct GatesJobTests {
         short.records.removeLast()
         for (forged, what) in [
             (try forged { $0.original = "r59" }, "is said to be a duplicate of r59"),
-            (try forged { ($0.dropped, $0.original) = (nil, nil) }, "and not dropped as one"),
+            (try forged { ($0.dropped, $0.original) = (nil, nil) }, "is said to be a duplicate of none"),
             (short, "only 3 of 4 rows are accepted"),
         ] {
             try forged.write()

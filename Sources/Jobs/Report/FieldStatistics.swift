@@ -5,8 +5,8 @@ package struct FieldStatistics: Sendable {
     package let path: [String]
     package let isOfLine: Bool
     package private(set) var count = 0
-    /// The number of values of each kind, by the kind's name.
-    package private(set) var kinds: [String: Int] = [:]
+    /// Names of the values' kinds, in order of appearance.
+    package private(set) var kinds: [String] = []
     /// The most common texts, numbers, booleans and nulls.
     package private(set) var values = CommonValues()
     package private(set) var numbers = Distribution(isSigned: true)
@@ -34,7 +34,7 @@ package struct FieldStatistics: Sendable {
     }
 
     private mutating func add(_ value: String?, _ kind: String, length: Int? = nil) {
-        kinds[kind, default: 0] += 1
+        if !kinds.contains(kind) { kinds.append(kind) }
         if let value { values.add(value) }
         if let length { lengths.add(Double(length)) }
     }

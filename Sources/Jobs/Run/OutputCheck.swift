@@ -310,11 +310,7 @@ struct RowDecisions {
         let row = PastRow(result.made, plan, id: line.id, position: position, fields: line.fields)
         if row.isAccepted { acceptedOfLine += 1 }
         guard let (found, right) = parts[part].gates.fault(in: row, failed: failed) else { return nil }
-        switch (found, right) {
-        case (let found?, let right?): return "is said to be a duplicate of \(found), and is one of \(right)"
-        case (let found?, nil): return "is said to be a duplicate of \(found), and is of none"
-        default: return "is a duplicate of \(right ?? ""), and not dropped as one"
-        }
+        return "is said to be a duplicate of \(found ?? "none"), and is one of \(right ?? "none")"
     }
 
     /// The fault in the output's end; nil if there is none.

@@ -217,11 +217,10 @@ struct ReportPage {
     }
 
     private static func json(_ field: FieldStatistics) -> JSONValue {
-        let kinds = field.kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        return [
+        [
             "name": .string(ReportedField.name(of: field.path)),
             "of": .string(field.isOfLine ? "line" : "answer"),
-            "count": .int(field.count), "kinds": .array(kinds.map { .string($0.key) }),
+            "count": .int(field.count), "kinds": .array(field.kinds.map { .string($0) }),
             "distinct": optional(field.values.distinct), "values": json(field.values.top(20)),
             "numbers": json(field.numbers, areWhole: field.areWhole),
             "lengths": json(field.lengths, areWhole: true),

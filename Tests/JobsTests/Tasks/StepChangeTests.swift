@@ -245,7 +245,7 @@ import Testing
         let store = try store(job, .restart)
         #expect(
             try RowReuse(job, store)?.notes == [
-                "earlier results: steps question, title, note, close are reused; steps answer, judge are made again"
+                "earlier results: steps that are reused: question, title, note, close; made again: answer, judge"
             ])
         try store.suspend()
         let same = try self.store(job, .refuse)

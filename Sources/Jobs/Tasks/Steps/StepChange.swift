@@ -54,12 +54,8 @@ struct StepChange: Sendable {
 
     /// In a sentence.
     var note: String {
-        let made = names.filter { !kept.contains($0) }
-        guard !kept.isEmpty else { return "earlier results: no step can be reused, so all are made again" }
-        func are(_ names: [String], _ what: String) -> String {
-            "\(names.count == 1 ? "step" : "steps") \(names.joined(separator: ", ")) \(names.count == 1 ? "is" : "are") \(what)"
-        }
-        return "earlier results: \(are(names.filter(kept.contains), "reused"))"
-            + (made.isEmpty ? "" : "; \(are(made, "made again"))")
+        func list(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: ", ") }
+        let (reused, made) = (names.filter(kept.contains), names.filter { !kept.contains($0) })
+        return "earlier results: steps that are reused: \(list(reused)); made again: \(list(made))"
     }
 }
