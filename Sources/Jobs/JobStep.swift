@@ -117,7 +117,7 @@ extension JobSettings {
                 return "steps: \(step.name): \(problem)"
             }
         }
-        return (try? StepPlan(self))?.memberProblem
+        return (try? StepPlan(self))?.problem
     }
 }
 
@@ -141,13 +141,6 @@ extension JobStep {
         "else", "loop",
     ]
 
-    /// Names in its templates and conditions; none if one is malformed, which the plan of the steps finds.
-    private func usedNames(in job: JobSettings) -> Set<String> {
-        var alone = job
-        alone.steps = [self]
-        return (try? StepPlan(alone))?.used ?? []
-    }
-
     /// An error, as a part of a sentence.
     fileprivate func problem(in job: JobSettings, isFirst: Bool) -> String? {
         if !Self.triesRange.contains(tries) {
@@ -167,12 +160,6 @@ extension JobStep {
         if condition != nil, samples > 1 || each != nil {
             return
                 "where has no meaning beside samples, as all rows of a step go on; a step before may have it."
-        }
-        let used = usedNames(in: job)
-        if let later = job.steps.drop(while: { $0.name != name }).dropFirst().first(where: {
-            used.contains($0.name)
-        }) {
-            return "it uses \(later.name), which is a step that comes later."
         }
         if !isFirst, settings.prompt == nil, settings.messages.last?.role != "user" {
             return "it needs a prompt, or messages that end with a user's."

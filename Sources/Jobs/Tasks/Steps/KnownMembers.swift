@@ -69,6 +69,7 @@ extension KnownMembers {
         named = job.task.resultNames.union(["usage", "tokens", "provenance"]).subtracting(absent)
             .sorted()
             .map { ($0, KnownMembers()) }
+        var own: [(name: String, members: KnownMembers)] = []
         if job.task == .score {
             others = .impossible
         } else if let choices = job.choices, !choices.isEmpty {
@@ -76,26 +77,19 @@ extension KnownMembers {
                 others = .unlikely
                 return
             }
-            name(
-                "probabilities",
-                KnownMembers(named: choices.map { ($0, KnownMembers()) }, others: .impossible))
+            let texts = choices.map { (name: $0, members: KnownMembers()) }
+            own = [("probabilities", KnownMembers(named: texts, others: .impossible))]
             let isObject = choices.contains { $0.utf8.first == UInt8(ascii: "{") }
             others = isObject ? .likely : .impossible
         } else if let form = job.answerFormat, form.isConstraint {
             guard let schema = (form.tools?.answer ?? form).schema else { return }
             let answer = KnownMembers(schema: schema)
-            for (name, own) in answer.named where name != "text" { self.name(name, own) }
+            own = answer.named.filter { $0.name != "text" }
             others = answer.others
         } else {
             others = .unlikely
         }
-    }
-}
-
-extension KnownMembers {
-    fileprivate mutating func name(_ name: String, _ members: KnownMembers) {
-        named.removeAll { $0.name == name }
-        named.append((name, members))
+        named = named.filter { known in !own.contains { $0.name == known.name } } + own
     }
 
     /// The value's placeholder; members are their names, as in `<question.text>`.

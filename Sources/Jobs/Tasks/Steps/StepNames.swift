@@ -10,14 +10,24 @@ extension StepPlan.Step {
             + preparer.templates
     }
 
+    /// Names in templates and conditions: fields of the line, and steps.
+    var used: Set<String> { templates.reduce(into: preparer.fields) { $0.formUnion($1.template.variables) } }
+
     /// All names that its result, and the decision about it, can depend on.
     var names: Set<String> { Set(templates.flatMap(\.template.names) + preparer.taskNames) }
 }
 
 /// Checks names in templates and conditions of steps.
 extension StepPlan {
-    /// An error about a member that no result of its step has; nil if there is none.
-    var memberProblem: String? { memberFaults.first { $0.isCertain }?.text }
+    /// An error about a name of a later step, or a member that no result of its step has; nil if there is none.
+    var problem: String? {
+        for (number, step) in steps.enumerated() {
+            if let later = steps[(number + 1)...].first(where: { step.used.contains($0.name) }) {
+                return "steps: \(step.name): it uses \(later.name), which is a step that comes later."
+            }
+        }
+        return memberFaults.first { $0.isCertain }?.text
+    }
 
     /// Warnings about unlikely members.
     var memberWarnings: [String] { memberFaults.filter { !$0.isCertain }.map(\.text) }

@@ -133,10 +133,7 @@ final class StepPlan: Sendable {
                 below: JobStep.rows(of: job.steps[(number + 1)...]),
                 items: try step.each.map { try TextTemplate("each (\(step.name))", "{{ \($0) | tojson }}") })
         }
-        used = steps.reduce(into: []) { used, step in
-            used.formUnion(step.preparer.fields)
-            for (_, template) in step.templates { used.formUnion(template.variables) }
-        }
+        used = steps.reduce(into: []) { $0.formUnion($1.used) }
         made = Set(steps.map(\.name)).union(steps.contains { $0.items != nil } ? [JobStep.item] : [])
         fields = used.subtracting(made)
         let last = job.parts.lastIndex { $0.task == .generate && $0.choices == nil }
