@@ -98,10 +98,9 @@ import Testing
         return model
     }
 
-    /// Without times and sums, which tell of all lines before.
+    /// Without times.
     func text(_ job: JobSettings) throws -> String {
         try String(contentsOfFile: job.output, encoding: .utf8).replacing(/,"timing":\{[^{}]*\}/, with: "")
-            .replacing(/,"sum":"\w+"/, with: "")
     }
 
     /// A run from nothing.

@@ -31,12 +31,9 @@ import Testing
 
     /// Rows of today must be compared with those of any day.
     @Test func signaturesStayAsTheyAre() {
-        #expect(Array(MinHash("The quick brown fox").values.prefix(4)) == Self.fox)
-        #expect(Array(MinHash("").values.prefix(4)) == Self.empty)
+        #expect(Array(MinHash("The quick brown fox").values.prefix(4)) == [1073, 14214, 31930, 18733])
+        #expect(Array(MinHash("").values.prefix(4)) == [7416, 58512, 14449, 3841])
     }
-
-    private static let fox: [UInt16] = [1073, 14214, 31930, 18733]
-    private static let empty: [UInt16] = [7416, 58512, 14449, 3841]
 
     @Test func caseAndWhiteSpaceDoNotCount() {
         #expect(MinHash("What is  the\nNAME?") == MinHash(" what is the name? "))
