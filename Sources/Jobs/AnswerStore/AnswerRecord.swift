@@ -3,7 +3,7 @@ import JSON
 
 /// An answer in a store: the key of its request, and the outcome. It is a checksummed line:
 ///
-///     {"sum":…,"key":"<64 digits>",["finish":…,]"tokens":[…][,"notes":[…]][,"logprobs":[…]],"provenance":{…}}
+///     {"sum":…,"key":"<64 digits>",["finish":…,]"tokens":[…][,"notes":[…]][,"logprobs":[…]][,"provenance":{…}]}
 struct AnswerRecord: Equatable {
     /// `RequestKey.text`
     var key: String
@@ -22,22 +22,15 @@ struct AnswerRecord: Equatable {
         ChecksummedLine.make { writer in
             writer.string("key", key)
             outcome.write(to: &writer)
-            writer.object("provenance") { writer in
-                for (name, value) in provenance.sorted(by: { $0.key < $1.key }) { writer.string(name, value) }
-            }
+            ResultCoding.write(provenance, &writer)
         }
     }
 
     /// Nil if the line is no record, or damaged.
     init?(_ line: UnsafeRawBufferPointer) {
         guard ChecksummedLine.isValid(line), let json = try? JSONValue(parsing: line, limits: .ownLine),
-            let key = json.string("key"), let saved = SavedDecoding(json),
-            case .object(let facts)? = json["provenance"]
+            let key = json.string("key"), let saved = SavedDecoding(json)
         else { return nil }
-        (self.key, outcome, provenance) = (key, saved, [:])
-        for fact in facts {
-            guard case .string(let text) = fact.value else { return nil }
-            provenance[fact.name] = text
-        }
+        (self.key, outcome, provenance) = (key, saved, ResultCoding.provenance(of: json))
     }
 }
