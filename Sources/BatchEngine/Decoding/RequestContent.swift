@@ -2,8 +2,6 @@
 /// outcomes. Each part has a fixed length or its length before it, so the encoding is unambiguous.
 package struct RequestContent: Sendable, Equatable {
     package private(set) var bytes: [UInt8] = []
-    /// Whether the outcome depends on a random stream, which is in the bytes.
-    package private(set) var draws = false
 
     /// - Parameter kind: name of the request's kind, distinct for each type.
     package init(_ kind: String) { append(Array(kind.utf8)) }
@@ -21,10 +19,7 @@ package struct RequestContent: Sendable, Equatable {
     }
 
     /// - Parameter stream: key of the random stream that tokens are drawn from.
-    package mutating func append(stream: UInt64) {
-        draws = true
-        append(fixed: stream)
-    }
+    package mutating func append(stream: UInt64) { append(fixed: stream) }
 
     private mutating func append(fixed number: some FixedWidthInteger) {
         withUnsafeBytes(of: number.littleEndian) { bytes += $0 }

@@ -7,8 +7,6 @@ package struct RequestKey: Hashable, Sendable {
     private static let version = 1
 
     private let hash: [UInt8]
-    /// Whether the outcome depends on a random stream, which is part of the key.
-    package let draws: Bool
 
     /// Nil if it is unknown what the outcome depends on.
     /// - Parameter model: identifies the model, its arithmetic and everything else outside requests.
@@ -21,7 +19,6 @@ package struct RequestKey: Hashable, Sendable {
         content.append(asked)
         content.append(kind.bytes)
         hash = SHA.sha256(of: content.bytes)
-        draws = kind.draws
     }
 
     /// 64 hexadecimal digits.

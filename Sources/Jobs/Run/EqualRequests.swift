@@ -1,8 +1,8 @@
 import BatchEngine
 import FoundationShim
 
-/// Requests of a job that are equal, where no random stream plays a role or it is the same, too: the first is computed,
-/// and its outcome is the others', too.
+/// Requests of a job that are equal, with the same random stream if they draw: the first is computed, and its outcome is
+/// the others', too.
 ///
 /// Only running requests and the last finished ones are known, so that memory stays bounded.
 struct EqualRequests {
@@ -99,10 +99,6 @@ package struct StoredAnswers {
 }
 
 extension JobRun {
-    private func mayBeShared(_ key: RequestKey, _ owner: any RequestOwner) -> Bool {
-        job.computesEqualsOnce && (!key.draws || owner.isCommon)
-    }
-
     /// Whether there is nothing to compute for a request: its result is made, or will be with an equal one's.
     func isShared(_ owned: inout OwnedRequest) throws -> Bool {
         // One that was made anew, or has its constraint now.
@@ -110,7 +106,7 @@ extension JobRun {
             owned.request.key = RequestKey(owned.request, model: sharedModel)
         }
         guard let key = owned.request.key else { return false }
-        if mayBeShared(key, owned.owner) {
+        if job.computesEqualsOnce {
             switch equals.answer(to: key, for: owned.owner) {
             case .new: break
             case .waits: return true
@@ -124,23 +120,22 @@ extension JobRun {
         else { return false }
         statistics.answersTaken += 1
         try take(ended, as: owned.owner)
-        try share(ended, key, owned.owner)
+        try handOut(ended, key)
         return true
     }
 
     /// Keeps what was computed for a request, and hands it to those who waited for it.
-    func share(_ ended: EndedRequest, _ owner: any RequestOwner) throws {
+    func share(_ ended: EndedRequest) throws {
         guard let key = ended.request.key else { return }
         if answers?.verifies == true {
             verify(key, against: AnswerRecord(key: key, ended.decoding.saved, ended.provenance))
         } else if answers?.store.add(ended, key) == true {
             statistics.answersAdded += 1
         }
-        try share(ended, key, owner)
+        try handOut(ended, key)
     }
 
-    private func share(_ ended: EndedRequest, _ key: RequestKey, _ owner: any RequestOwner) throws {
-        guard mayBeShared(key, owner) else { return }
+    private func handOut(_ ended: EndedRequest, _ key: RequestKey) throws {
         for other in equals.finished(ended, key) { try take(ended.copied, as: other) }
     }
 

@@ -9,7 +9,7 @@ extension JobRun {
             provenance: provenance)
         expected.note(ended)
         try take(ended, as: owner)
-        try share(ended, owner)
+        try share(ended)
     }
 
     package func refused(_ request: Request, _ refusal: UserError, room: Int?) throws {

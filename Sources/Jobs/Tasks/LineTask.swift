@@ -85,8 +85,6 @@ protocol RequestOwner: Sendable {
     var isCertain: Bool { get }
     /// Returns the reasoning before the answer that begins, if results separate it. By default none.
     func reasoning(of sequence: TokenSequence) -> String?
-    /// Whether other rows of its line make the same request, with the same random stream. By default none.
-    var isCommon: Bool { get }
 
     func outcome(of ended: EndedRequest) -> RequestOutcome
     /// Returns the outcome of an error.
@@ -99,7 +97,6 @@ protocol RequestOwner: Sendable {
 
 extension RequestOwner {
     var sharesPrompt: Bool { false }
-    var isCommon: Bool { false }
     var isCertain: Bool { true }
     func reasoning(of sequence: TokenSequence) -> String? { nil }
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome { .failed(error) }

@@ -229,7 +229,6 @@ private struct StepPart: RequestOwner {
     }
     var sharesPrompt: Bool { owner.sharesPrompt }
     var isCertain: Bool { false }
-    var isCommon: Bool { row.step.below > 1 }
 
     func outcome(of ended: EndedRequest) -> RequestOutcome {
         goOn(owner.outcome(of: ended))
