@@ -1,3 +1,10 @@
+#if defined(__linux__)
+#define _GNU_SOURCE
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include "phi_processor.h"
 
 #if defined(__x86_64__)
@@ -34,3 +41,24 @@ int32_t phi_fetches_row(void) {
     if (fetches < 0) __atomic_store_n(&known, fetches = phi_ways(phi_this_processor()).fetches_row, __ATOMIC_RELAXED);
     return fetches;
 }
+
+#if defined(__linux__)
+int32_t phi_begin_instructions(void) {
+    struct perf_event_attr event = {
+        .type = PERF_TYPE_HARDWARE, .size = sizeof event, .config = PERF_COUNT_HW_INSTRUCTIONS,
+        .exclude_kernel = 1, .exclude_hv = 1,
+    };
+    return (int32_t)syscall(SYS_perf_event_open, &event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+int64_t phi_end_instructions(int32_t count) {
+    int64_t instructions;
+    if (count < 0) return -1;
+    const int is_read = read(count, &instructions, sizeof instructions) == sizeof instructions;
+    close(count);
+    return is_read && instructions > 0 ? instructions : -1;
+}
+#else
+int32_t phi_begin_instructions(void) { return -1; }
+int64_t phi_end_instructions(int32_t count) { return (void)count, -1; }
+#endif

@@ -88,4 +88,16 @@ final class ProductBench {
         }
         return best
     }
+
+    /// Returns the instructions per multiply-add of one product with `tokens` rows; nil if the system doesn't allow
+    /// counting them.
+    /// - Throws: `UserError` of kind `resources`.
+    func instructions(tokens: Int) throws -> Double? {
+        let rows = try rows(tokens)
+        let count = phi_begin_instructions()
+        multiply(rows, turn: 0, 0..<blocks)
+        let instructions = phi_end_instructions(count)
+        return instructions < 0
+            ? nil : Double(instructions) / Double(tokens * Int(layout.rows * layout.columns))
+    }
 }

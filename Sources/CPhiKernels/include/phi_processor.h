@@ -25,6 +25,12 @@ typedef struct {
 // Returns this machine's.
 PhiProcessor phi_this_processor(void);
 
+// Begins to count the calling thread's instructions; -1 if the system doesn't allow it.
+int32_t phi_begin_instructions(void);
+
+// Ends a count. Returns the number of instructions; -1 if unknown.
+int64_t phi_end_instructions(int32_t count);
+
 // Whether this machine's ways have `fetches_row`; computed once.
 int32_t phi_fetches_row(void);
 
