@@ -25,8 +25,8 @@ package struct OutputCheck: Sendable, Equatable {
         package var key: ResultKey
     }
 
-    /// Checks an output: against its job's input, unless the job is not known, or its input can be read but once; then
-    /// what must hold in itself.
+    /// Checks an output: against its job's input and its log, or against its log alone if the job is not known, or its
+    /// input can be read but once.
     /// - Parameters:
     ///   - path: the output, which need not be where the job says.
     ///   - errors: the file of failed lines, likewise.
@@ -167,50 +167,15 @@ extension OutputCheck {
 
 extension OutputCheck {
     private mutating func check(_ output: FinishedOutput) throws {
-        let header = output.header
         unseen = ["whether results are those of the input's lines, in their order (name the job for that)"]
-        if header.format.hasSuffix(ResultFormat.omittingEnd) {
+        if output.header.format.hasSuffix(ResultFormat.omittingEnd) {
             unseen.append("the file of failed lines, which only the job names")
         }
-        func result(_ number: Int) throws -> ResultKey? {
-            try number < output.count ? output.record(number).key : nil
-        }
         var samples = 1
-        while let more = try result(samples), more.sample > 0 { samples += 1 }
-        let format = try output.format()
-        var rows = try RenderedFile(
-            output.path, format.makeEncoder(samples: samples))
-        var seen = SeenIDs()
-        var line = -1
-        var (ahead, number) = (try result(0), 0)
-        while let key = ahead {
-            let following = try result(number + 1)
-            ahead = following
-            let isLast = following?.sample ?? 0 == 0
-            let record = try output.record(number)
-            if key.sample == 0 {
-                line += 1
-                if !seen.insert(key.id), !record.result.isFailed {
-                    add(number, key, "is a second one of this id")
-                }
-            } else if number == 0 {
-                add(number, key, "comes without those before it")
-            }
-            if let following, following.sample > 0,
-                following.sample != key.sample + 1 || !following.id.utf8.elementsEqual(key.id.utf8)
-            {
-                add(number + 1, following, "does not belong after that of \(key.id), sample \(key.sample)")
-            }
-            if isLast, key.sample != samples - 1, !format.isByLine {
-                add(number, key, "is the last of its line, which should have \(samples)")
-            }
-            try check(record, number, &rows)
-            number += 1
-        }
+        while samples < output.count, try output.record(samples).key.sample > 0 { samples += 1 }
+        var rows = try RenderedFile(output.path, output.format().makeEncoder(samples: samples))
+        for number in 0..<output.count { try check(output.record(number), number, &rows) }
         finish(&rows, output)
-        guard let input = header.input, faultCount == 0 else { return }
-        let wanted = (header.shard.flatMap(LineSelection.init(name:)) ?? .all).count(of: input.lines)
-        if line + 1 != wanted { add("there are results of \(line + 1) lines, and the input had \(wanted)") }
     }
 }
 
