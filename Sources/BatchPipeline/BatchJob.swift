@@ -76,32 +76,24 @@ public struct BatchJob: Sendable {
     }
 
     private func checkFit(_ model: ModelContainer) throws {
-        func check(_ name: String, _ own: String?, _ loaded: String?, _ isSame: Bool) throws {
-            guard !isSame else { return }
-            throw UserError(
-                .badJob,
-                "\(name) is \(own ?? "none"), but the model was loaded with \(loaded ?? "none").")
-        }
         func place(_ path: String?) -> FileInfo.Identity?? { path.map { Files.identity(of: $0) } }
-        guard let folder = model.folder, Files.identity(of: folder) == Files.identity(of: settings.model)
+        let (engine, entry) = (settings.engine, settings.engine.kind.entry)
+        let precision = EngineOptions(kvPrecision: engine.kvPrecision.engineValue)
+        guard let folder = model.folder, Files.identity(of: folder) == Files.identity(of: settings.model),
+            place(settings.adapter) == place(model.adapter), entry.kind == model.kind,
+            try engine.kvPrecision == .auto
+                || entry.identity(precision).elementsEqual(model.engine.identity, by: ==)
         else {
+            let adapter = model.adapter.map { " with the adapter \($0)" } ?? ""
             throw UserError(
                 .badJob,
-                "model is \(settings.model), but the job is to run on the model of \(model.folder ?? "?").")
+                "model, adapter, engine and kv must be those of the loaded model: \(model.folder ?? "?")\(adapter), engine: \(model.kind.rawValue)."
+            )
         }
-        try check("adapter", settings.adapter, model.adapter, place(settings.adapter) == place(model.adapter))
-        let entry = settings.engine.kind.entry
-        try check(
-            "engine", settings.engine.kind.rawValue, model.kind.rawValue, entry.kind == model.kind)
-        guard settings.engine.threads == nil, settings.engine.kvBudget == .auto else {
+        guard engine.threads == nil, engine.kvBudget == .auto else {
             throw UserError(
                 .badJob,
                 "threads and kv_budget belong to a model that is loaded already; leave them out of the job.")
         }
-        let precision = settings.engine.kvPrecision
-        let wanted = try entry.identity(EngineOptions(kvPrecision: precision.engineValue))
-        try check(
-            "kv", precision.rawValue, "another precision",
-            precision == .auto || wanted.elementsEqual(model.engine.identity, by: ==))
     }
 }
