@@ -29,29 +29,6 @@ enum ExitStatus {
 }
 
 enum Failure {
-    /// Exit codes of a run, in the order of the help.
-    static let codes: [(code: String, meaning: String)] = [
-        ("0", "complete: the output is in place"),
-        ("3", "more lines failed than max_failures allows, or fewer rows were accepted than until wants"),
-        ("64", "wrong usage"),
-        ("65", "wrong job, or results would go (--prune)"),
-        ("66", "missing input"),
-        ("69", "the model can't be used, or there is no memory or network"),
-        ("70", "an error of phibatch itself"),
-        ("73", "the output can't be made"),
-        ("74", "reading or writing failed"),
-        ("75", "another run holds the output"),
-        ("129, 130, 143", "stopped by SIGHUP, SIGINT, SIGTERM; run again to resume"),
-        ("141", "stdout was closed by its reader, as by head; without a message"),
-    ]
-
-    /// Text for the help of commands.
-    static let exitCodes =
-        "EXIT CODES:\n"
-        + codes.map { code, meaning in
-            "  " + code + String(repeating: " ", count: max(2, 5 - code.count)) + meaning
-        }.joined(separator: "\n")
-
     /// Error of the argument parser, as one line.
     static func usage(_ problem: String) -> UserError {
         let words = problem.split(whereSeparator: \.isWhitespace)

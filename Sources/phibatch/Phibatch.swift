@@ -17,7 +17,7 @@ struct Phibatch: ParsableCommand {
               phibatch run jobs/demo.yaml
               phibatch run --model models/phi-4-mini --input in.jsonl --output out.jsonl
 
-            \(Failure.exitCodes)
+            EXIT CODES: 0 if all is done and the output in place; "phibatch help exit-codes" lists the others.
             """,
         version: "phibatch \(version)",
         subcommands: [

@@ -9,15 +9,6 @@ import OperatingSystem
 /// Jobs of one call of the program, run to their ends. Jobs that can share a model run together, the others one after
 /// the other. An error of one job doesn't affect the others.
 final class ProgramJobs {
-    struct Options {
-        var console: Console
-        /// Whether a job whose output another run is writing counts as done.
-        var skipsIfRunning = false
-        var follows = false
-        /// Whether nothing may be fetched or sent.
-        var isOffline = false
-    }
-
     private final class Member {
         let name: Message
         var job: BatchJob
@@ -39,7 +30,8 @@ final class ProgramJobs {
         }
     }
 
-    private let options: Options
+    private let console: Console
+    private let command: RunCommand
     private let signals: SignalWatch
     private let progress: ProgressReport
     private var members: [Member] = []
@@ -48,10 +40,9 @@ final class ProgramJobs {
     /// Exit codes of jobs that could not begin.
     private var refusals: [Int32] = []
 
-    init(_ options: Options, signals: SignalWatch, progress: ProgressReport) {
-        self.options = options
-        self.signals = signals
-        self.progress = progress
+    init(_ command: RunCommand, console: Console, signals: SignalWatch, progress: ProgressReport) {
+        (self.command, self.console) = (command, console)
+        (self.signals, self.progress) = (signals, progress)
     }
 
     /// - Throws: `UserError` if an earlier job uses the same stream.
@@ -66,7 +57,7 @@ final class ProgramJobs {
 
     /// - Parameter isOneOfSeveral: whether its lines name the job.
     func add(_ job: BatchJob, name: Message, isOneOfSeveral: Bool) {
-        let console = isOneOfSeveral ? Console(options.console, label: name) : options.console
+        let console = isOneOfSeveral ? Console(console, label: name) : console
         let member = Member(name, job, console)
         members.append(member)
         if let group = models.firstIndex(where: { $0.members[0].job.sharesModel(with: job) }) {
@@ -78,7 +69,7 @@ final class ProgramJobs {
 
     /// Records a job that can't begin.
     func refuse(_ error: any Error, name: Message) {
-        Console(options.console, label: name).error("\(error)")
+        Console(console, label: name).error("\(error)")
         refusals.append(ExitStatus.of(error))
         progress.end(name, RunStatistics(), status: ExitStatus.of(error))
     }
@@ -87,11 +78,11 @@ final class ProgramJobs {
     func run() -> Int32 {
         repeat {
             let seen = inputs
-            for member in members where options.follows && !member.isOver { checkInputs(of: member) }
+            for member in members where command.follow && !member.isOver { checkInputs(of: member) }
             for (group, loader) in models where !signals.stopFlag.isSet {
                 run(group.filter { !$0.isOver }, on: loader)
             }
-            if !options.follows || members.allSatisfy(\.isOver) { break }
+            if !command.follow || members.allSatisfy(\.isOver) { break }
             waitForChange(since: seen)
         } while !signals.stopFlag.isSet
         let codes = members.map { $0.status ?? stopped } + refusals
@@ -159,18 +150,18 @@ final class ProgramJobs {
         _ member: Member, on models: ModelLoader, progress: @escaping (RunStatistics) -> Void
     ) -> JobRun? {
         // A single job handles late signals itself.
-        let isAlone = members.count == 1 && !options.follows
+        let isAlone = members.count == 1 && !command.follow
         do {
             let run = try member.job.open(
                 on: models, stopFlag: isAlone ? signals.stopFlag : StopFlag(of: signals.stopFlag),
-                follows: options.follows, progress: progress, ended: { [self] in ended(member, $0) })
+                follows: command.follow, progress: progress, ended: { [self] in ended(member, $0) })
             member.log = run.log
             // Once is enough, however often its input grows.
             (member.job.restarts, member.job.redo) = (false, nil)
             return run
         } catch let error as UserError where error.kind == .interrupted {
             member.status = stopped
-        } catch let error as UserError where error.kind == .locked && options.skipsIfRunning {
+        } catch let error as UserError where error.kind == .locked && command.skipIfRunning {
             member.status = 0
         } catch {
             fail(member, error)
@@ -202,14 +193,14 @@ final class ProgramJobs {
             member.statistics = outcome.statistics
             member.outcome = outcome
             var code = status(of: outcome)
-            if members.count == 1, !options.follows { signals.runHasEnded(outcome.status) }
+            if members.count == 1, !command.follow { signals.runHasEnded(outcome.status) }
             let summary = Summary(
                 job: member.job.settings, outcome: outcome, log: member.log,
                 isAlone: members.count == 1)
             let didNothing = outcome.statistics.done + outcome.statistics.failedResults == 0
             if isFirst || !didNothing {
                 for line in isFirst ? summary.lines : [summary.counts]
-                where !line.isDetail || options.console.isDetailed {
+                where !line.isDetail || console.isDetailed {
                     member.console.say(line.message, line.figures)
                 }
             }
@@ -229,7 +220,7 @@ final class ProgramJobs {
     /// Uploads a complete output if it is remote.
     /// - Returns: the exit code.
     private func send(_ member: Member) -> Int32 {
-        let settings = ModelFetch(console: member.console, isOffline: options.isOffline).settings
+        let settings = ModelFetch(console: member.console, isOffline: command.offline).settings
         for (path, address) in member.job.settings.sent where Files.kind(of: path) != nil {
             do {
                 let isNew = try ObjectStore.put(path, at: address, isOffline: settings.isOffline) {

@@ -164,8 +164,7 @@ struct RunCommand: ParsableCommand {
             throw UserError(.usage, "--follow with output - never ends; run that job by itself.")
         }
         let run = ProgramJobs(
-            ProgramJobs.Options(
-                console: console, skipsIfRunning: skipIfRunning, follows: follow, isOffline: offline),
+            self, console: console,
             signals: SignalWatch(
                 resumable: ready.contains { $0.job.settings.output != "-" }, job: title, form: logFormat),
             progress: ProgressReport(

@@ -126,47 +126,43 @@ public struct RunStatistics: Sendable, Equatable {
 }
 
 extension RunStatistics {
+    package typealias Number = @Sendable (RunStatistics) -> Double?
+
     /// Numbers of a run, with their names in the metrics file and in `--progress json`; nil where one isn't there.
-    package static let numbers:
-        [(metric: String?, progress: String?, about: String, value: @Sendable (RunStatistics) -> Double?)] = [
-            (
-                "results_done", "results", "Results that are there, failed ones included.",
-                { Double($0.finished) }
-            ),
-            ("results", "total", "Results that the job will have.", { $0.total.map(Double.init) }),
-            (nil, "accepted", "", { $0.accepted.map(Double.init) }),
-            ("rows_wanted", "until", "Accepted rows that end the job.", { $0.wanted.map(Double.init) }),
-            (nil, "done", "", { Double($0.done) }),
-            (
-                "results_failed", "failed", "Results of this run that are errors.",
-                { Double($0.failedResults) }
-            ),
-            (nil, "skipped", "", { Double($0.skipped) }),
-            (
-                "results_copied", nil, "Results of this run that an equal request was computed for.",
-                { Double($0.copied) }
-            ),
-            (
-                "answers_taken", nil, "Answers that this run took from the store of answers.",
-                { Double($0.answersTaken) }
-            ),
-            (
-                "rows_accepted", nil, "Rows of this run that all steps accepted.",
-                { $0.tally.isEmpty ? nil : Double($0.tally[.accepted] ?? 0) }
-            ),
-            ("requests", "running", "Requests under way.", { Double($0.running) }),
-            (
-                "prompt_tokens", "prompt_tokens", "Tokens of prompts admitted by this run.",
-                { Double($0.promptTokens) }
-            ),
-            (
-                "completion_tokens", "completion_tokens", "Tokens made by this run.",
-                { Double($0.completionTokens) }
-            ),
-            ("tokens_per_second", "tokens_per_second", "Completion tokens a second.", \.tokensPerSecond),
-            ("seconds", "seconds", "Seconds since the first request.", \.seconds),
-            ("seconds_left", "seconds_left", "Seconds left at this pace.", \.secondsLeft),
-        ]
+    package static let numbers: [(metric: String?, progress: String?, about: String, value: Number)] = [
+        ("results_done", "results", "Results that are there, failed ones included.", count(\.finished)),
+        ("results", "total", "Results that the job will have.", { $0.total.map(Double.init) }),
+        (nil, "accepted", "", { $0.accepted.map(Double.init) }),
+        ("rows_wanted", "until", "Accepted rows that end the job.", { $0.wanted.map(Double.init) }),
+        (nil, "done", "", count(\.done)),
+        ("results_failed", "failed", "Results of this run that are errors.", count(\.failedResults)),
+        (nil, "skipped", "", count(\.skipped)),
+        (
+            "results_copied", nil, "Results of this run that an equal request was computed for.",
+            count(\.copied)
+        ),
+        (
+            "answers_taken", nil, "Answers that this run took from the store of answers.",
+            count(\.answersTaken)
+        ),
+        (
+            "rows_accepted", nil, "Rows of this run that all steps accepted.",
+            { $0.tally.isEmpty ? nil : Double($0.tally[.accepted] ?? 0) }
+        ),
+        ("requests", "running", "Requests under way.", count(\.running)),
+        (
+            "prompt_tokens", "prompt_tokens", "Tokens of prompts admitted by this run.",
+            count(\.promptTokens)
+        ),
+        ("completion_tokens", "completion_tokens", "Tokens made by this run.", count(\.completionTokens)),
+        ("tokens_per_second", "tokens_per_second", "Completion tokens a second.", \.tokensPerSecond),
+        ("seconds", "seconds", "Seconds since the first request.", \.seconds),
+        ("seconds_left", "seconds_left", "Seconds left at this pace.", \.secondsLeft),
+    ]
+
+    private static func count(_ path: KeyPath<RunStatistics, Int> & Sendable) -> Number {
+        { Double($0[keyPath: path]) }
+    }
 }
 
 /// A line that failed, for the report at the end.

@@ -69,7 +69,6 @@ import Testing
                 String($0.1 ?? $0.2 ?? "")
             }
         }
-        #expect(try items("exit-codes") == Failure.codes.map(\.code))
         #expect(try items("results", after: "codes\nare:") == LineError.Code.allCases.map(\.rawValue))
         #expect(try items("answers") == AnswerKey.names)
         #expect(try Set(items("engines")) == Set(EngineKind.allCases.map { "engine: \($0.rawValue)" }))
