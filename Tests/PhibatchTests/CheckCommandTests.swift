@@ -13,7 +13,6 @@ struct CheckCommandTests {
     @Test func aGoodJobIsShownAndTimed() throws {
         let job = try DemoJob(
             (1...20).map { "{\"prompt\": \"Count to \($0).\"}" }, ["--max-tokens", "8", "--samples", "2"])
-        defer { job.remove() }
         let result = try check(job)
         #expect(result.status == 0, "\(result.errors)")
         for part in [
@@ -35,7 +34,6 @@ struct CheckCommandTests {
                 "{\"id\": \"a\", \"prompt\": \"Hi\"}", "{\"id\": \"a\", \"prompt\": \"Hi\"}", "oops",
                 "{\"prompt\": \"\(long)\"}", "{\"error\": {\"code\": \"x\", \"message\": \"y\"}}",
             ], ["--max-tokens", "8"])
-        defer { job.remove() }
         let result = try check(job, ["--no-estimate", "--json"])
         #expect(result.status == 3, "\(result.errors)")
         for part in [
@@ -64,7 +62,6 @@ struct CheckCommandTests {
              "required": ["age"], "additionalProperties": false}
             """#
         let job = try job(schema: schema)
-        defer { job.remove() }
         let said = try check(job)
         #expect(said.status == 0, "\(said.errors)")
         #expect(said.output.contains("#/properties/tags/uniqueItems;"), "\(said.output)")

@@ -22,7 +22,8 @@ struct DemoJob {
             .split(separator: "\n").map(String.init)
     }
 
-    let folder: String
+    private let place: ScratchFolder
+    var folder: String { place.path }
     var model = DemoJob.model ?? ""
     var settings: [String]
 
@@ -31,13 +32,9 @@ struct DemoJob {
     }
 
     init(_ input: Data, _ settings: [String]) throws {
-        self.settings = settings
-        folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        (self.settings, place) = (settings, try ScratchFolder())
         try input.write(to: URL(filePath: folder + "/in.jsonl"))
     }
-
-    func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
     func arguments(_ more: [String] = []) -> [String] {
         ["--model", model, "--input", "in.jsonl", "--output", "out.jsonl"] + settings + more

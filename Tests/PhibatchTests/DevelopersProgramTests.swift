@@ -5,8 +5,8 @@ import Testing
 @Suite(.enabled(if: Program.path != nil, "the program is not built"))
 struct DevelopersProgramTests {
     @Test func aSuiteOfSchemasIsCounted() throws {
-        let path = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString).jsonl"
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let scratch = try ScratchFolder()
+        let path = scratch.path + "/schemas.jsonl"
         try #"""
         {"name": "a", "schema": {"type": "integer"}, "tests": [{"valid": true, "data": 1}, {"valid": false, "data": "1"}, {"valid": false, "data": 2}]}
         {"name": "b", "schema": {"$ref": "#/nowhere"}, "tests": []}

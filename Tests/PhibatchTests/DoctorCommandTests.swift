@@ -8,8 +8,8 @@ import Testing
 @Suite(.enabled(if: Program.path != nil, "the phibatch program is not beside the tests"))
 struct DoctorCommandTests {
     @Test func says() throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let scratch = try ScratchFolder()
+        let folder = scratch.path
         try FileManager.default.createDirectory(
             atPath: folder + "/cache/weights", withIntermediateDirectories: true)
         try Data(repeating: 1, count: 1000).write(to: URL(filePath: folder + "/cache/weights/some"))

@@ -15,7 +15,6 @@ struct EngineChoiceTests {
         }
         let common = ["--engine", engine, "--tokens", "--ignore-eos"]
         var job = try DemoJob(texts, common + settings)
-        defer { job.remove() }
         try PlainModel().write(to: job.folder + "/model")
         job.model = "model"
         try body(&job)

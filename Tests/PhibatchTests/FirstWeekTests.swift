@@ -11,7 +11,6 @@ struct FirstWeekTests {
     @Test func logLinesNameTheJob() throws {
         let job = try DemoJob(
             (0..<3).map { "{\"prompt\": \"Say \($0).\", \"temprature\": 1}" }, ["--max-tokens", "1"])
-        defer { job.remove() }
         let run = try job.run()
         #expect(run.errors.matches(of: /temprature: like a setting/).count == 1, "\(run.errors)")
         let lines = run.errors.split(separator: "\n")
@@ -27,7 +26,6 @@ struct FirstWeekTests {
     @Test func logsAndMetricsForPrograms() throws {
         let job = try DemoJob(
             ["{\"prompt\": \"Hi\"}", "oops"], ["--max-tokens", "2", "--log-format", "json"])
-        defer { job.remove() }
         let run = try job.run(["--metrics-file", "m.prom"])
         #expect(run.status == 3, "\(run.errors)")
         for line in run.errors.split(separator: "\n") {

@@ -140,7 +140,7 @@ struct ForgeryTests {
         }
 
     /// A finished job, with two lines that fail where those have a file of their own.
-    private func finished(_ shape: Shape) throws -> (job: DemoJob, settings: JobSettings) {
+    private func finished(_ shape: Shape) throws -> DemoJob {
         var lines = Self.lines
         if shape.hasErrors {
             lines.insert(#"{"id": "bad", "topic": "rain"}"#, at: 1)
@@ -149,7 +149,7 @@ struct ForgeryTests {
         let job = try DemoJob(lines, (shape.scores ? [] : ["--max-tokens", "3"]) + shape.settings)
         let run = try job.run()
         #expect(run.status == 0, "\(run.errors)")
-        return (job, try job.loadedSettings())
+        return job
     }
 
     private func audit(_ settings: JobSettings) throws -> OutputCheck {
@@ -158,8 +158,8 @@ struct ForgeryTests {
 
     @Test(arguments: Shape.all)
     func aForgedWholeIsNoticed(shape: Shape) throws {
-        let (job, settings) = try finished(shape)
-        defer { job.remove() }
+        let job = try finished(shape)
+        let settings = try job.loadedSettings()
         #expect(try audit(settings).faults == [])
         #expect(try OutputCheck(output: settings.output).faults == [])
         let honest = try Forged(settings)
@@ -181,8 +181,8 @@ struct ForgeryTests {
     /// The program, with one forgery of the whole and one of an answer.
     @Test(arguments: Shape.all)
     func theProgramSaysWhatIsForged(shape: Shape) throws {
-        let (job, settings) = try finished(shape)
-        defer { job.remove() }
+        let job = try finished(shape)
+        let settings = try job.loadedSettings()
         func run(_ command: [String]) throws -> Program.Result {
             try Program.run(command + job.arguments(), folder: job.folder)
         }

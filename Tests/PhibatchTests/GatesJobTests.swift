@@ -36,7 +36,6 @@ struct GatesJobTests {
 
     @Test func forgedDecisionsAreFound() throws {
         let job = try job()
-        defer { job.remove() }
         #expect(try job.run().status == 0)
         let honest = try Forged(settings(job))
         let place = try #require(

@@ -56,12 +56,10 @@ struct InterruptTests {
         // Under nohup the program would inherit that SIGHUP is ignored, and stay with that.
         signal(SIGHUP, SIG_DFL)
         let undisturbed = try job()
-        defer { undisturbed.remove() }
         #expect(try undisturbed.run().status == 0)
         let expected = try #require(undisturbed.results)
         for (signal, code) in [(SIGTERM, 143), (SIGINT, 130), (SIGHUP, Int32(129))] {
             let job = try job()
-            defer { job.remove() }
             let program = try startAndWait(job)
             program.send(signal)
             // Two seconds are promised, on a machine that has time for it; torture.py measures them.
@@ -90,7 +88,6 @@ struct InterruptTests {
         let job = try DemoJob(
             ["{\"id\":\"n\",\"prompt\":\"\(prompt)\"}"],
             ["--max-tokens", "3", "--threads", "1", "--prefill-chunk", "2000"])
-        defer { job.remove() }
         let program = try job.start(environment: ["PHIBATCH_KERNELS": "reference"])
         try program.wait(for: "loading") { program.errorsSoFar.contains("loading the model") }
         if program.processorSeconds != nil {
@@ -114,7 +111,6 @@ struct InterruptTests {
 
     @Test func statusFollowsTheJob() throws {
         let job = try job()
-        defer { job.remove() }
         let before = try status(job)
         #expect(before.state == "waiting" && before.total == 6 && before.left == 6 && before.done == 0)
         let program = try startAndWait(job)
@@ -139,7 +135,6 @@ struct InterruptTests {
 
     @Test func aSecondRunLeavesOrWaits() throws {
         let job = try job()
-        defer { job.remove() }
         let first = try startAndWait(job)
         // Held in the middle until all others have come.
         first.send(SIGSTOP)
@@ -166,7 +161,6 @@ struct InterruptTests {
 
     @Test func aClosedStdoutEndsTheRun() throws {
         let job = try job()
-        defer { job.remove() }
         // The second line is given to the program only after the reader of the first result has left: opening a
         // named pipe waits for its other end.
         let script = """

@@ -42,7 +42,6 @@ struct LongRopeTests {
 
     @Test func theJobDecides() throws {
         let job = try Self.job(Self.lines)
-        defer { job.remove() }
         let auto = try results(job)
         #expect(auto.ropes == ["short", "long"] && auto.first[0] != auto.first[1])
         let short = try results(job, "--long-rope", "short")
@@ -53,7 +52,6 @@ struct LongRopeTests {
 
     @Test func checkWarnsWhereLinesLieOnBothSides() throws {
         let job = try Self.job(Self.lines + [Self.line("c", 70, 2)])
-        defer { job.remove() }
         func check(_ more: String...) throws -> Program.Result {
             try RunningProgram(["check", "--no-estimate"] + job.arguments(more), folder: job.folder).end()
         }
@@ -74,7 +72,6 @@ struct LongRopeTests {
 
     @Test func itIsRefusedWhereItWouldHaveNoEffect() throws {
         let job = try Self.job(Self.lines, switchingAt: nil)
-        defer { job.remove() }
         for command in ["run", "check"] {
             let result = try RunningProgram(
                 [command] + job.arguments(["--long-rope", "long"]), folder: job.folder

@@ -24,7 +24,6 @@ struct ManifestTests {
 
     @Test func itSaysWhatTheOutputCameFrom() throws {
         let job = try job(["--provenance"])
-        defer { job.remove() }
         #expect(try job.run().status == 0)
         let data = Data(try text(job, "out.jsonl.manifest.json").utf8)
         let manifest = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
@@ -51,7 +50,6 @@ struct ManifestTests {
 
     @Test func verifyReadsIt() throws {
         let job = try job()
-        defer { job.remove() }
         let early = try command("verify", job, ["--manifest"])
         #expect(early.status == 65 && early.errors.contains("run the job first"), "\(early.errors)")
         #expect(try job.run().status == 0)
@@ -74,7 +72,6 @@ struct ManifestTests {
 
     @Test func anothersFileIsNoManifest() throws {
         let job = try job(["--provenance"])
-        defer { job.remove() }
         try "mine".write(
             toFile: job.folder + "/out.jsonl.manifest.json", atomically: true, encoding: .utf8)
         let run = try job.run()
@@ -89,7 +86,6 @@ struct ManifestTests {
     /// What a manifest may lie in, one member after the other.
     @Test func eachMemberIsComparedOrNamed() throws {
         let job = try job(["--provenance"])
-        defer { job.remove() }
         #expect(try job.run().status == 0)
         let settings = try job.loadedSettings()
         let check = try OutputCheck(settings, output: settings.output, errors: settings.errors)

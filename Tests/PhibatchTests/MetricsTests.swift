@@ -6,17 +6,17 @@ import Testing
 
 /// The numbers that a monitor reads while a run goes on.
 @Suite struct MetricsTests {
-    private let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+    private let scratch: ScratchFolder
+    private var path: String { scratch.path + "/m.prom" }
 
-    private func numbers(_ name: String, _ path: String) throws -> [String] {
+    init() throws { scratch = try ScratchFolder() }
+
+    private func numbers(_ name: String) throws -> [String] {
         try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
             .filter { $0.hasPrefix("phibatch_\(name){") }
     }
 
     @Test func numbersAreWrittenWhileTheRunGoesOn() throws {
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let path = folder + "/m.prom"
         var now = ContinuousClock.now
         let report = ProgressReport(
             console: Console(isQuiet: true), metrics: try MetricsFile(path: path), now: { now })
@@ -24,38 +24,35 @@ import Testing
         func update(_ done: Int) throws -> [String] {
             statistics.done = done
             report.update(statistics, of: "a", statistics)
-            return try numbers("results_done", path)
+            return try numbers("results_done")
         }
         report.begin("a")
-        #expect(try numbers("results_done", path) == ["phibatch_results_done{job=\"a\"} 0"])
+        #expect(try numbers("results_done") == ["phibatch_results_done{job=\"a\"} 0"])
         #expect(try update(3) == ["phibatch_results_done{job=\"a\"} 3"])
         #expect(try update(4) == ["phibatch_results_done{job=\"a\"} 3"], "too soon")
         now += .seconds(5)
         #expect(try update(7) == ["phibatch_results_done{job=\"a\"} 7"])
         // What was done before an error stays.
         report.end("a", statistics, status: 74)
-        #expect(try numbers("results_done", path) == ["phibatch_results_done{job=\"a\"} 7"])
-        #expect(try numbers("exit_status", path) == ["phibatch_exit_status{job=\"a\"} 74"])
+        #expect(try numbers("results_done") == ["phibatch_results_done{job=\"a\"} 7"])
+        #expect(try numbers("exit_status") == ["phibatch_exit_status{job=\"a\"} 74"])
     }
 
     @Test func rowsAreCountedByWhatBecameOfThem() throws {
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let path = folder + "/m.prom"
         let metrics = try MetricsFile(path: path)
         var statistics = RunStatistics()
         try metrics.write(statistics, of: "plain", isRunning: true, status: nil)
-        #expect(try numbers("rows_accepted", path).isEmpty && numbers("rows_dropped", path).isEmpty)
+        #expect(try numbers("rows_accepted").isEmpty && numbers("rows_dropped").isEmpty)
         statistics.wanted = 9
         statistics.tally = [
             .dropped(by: "judge", .notAccepted): 2, .dropped(by: "question", .duplicate): 1,
             .dropped(by: "judge", .duplicate): 4,
         ]
         try metrics.write(statistics, of: "a", isRunning: true, status: nil)
-        #expect(try numbers("rows_accepted", path) == ["phibatch_rows_accepted{job=\"a\"} 0"])
-        #expect(try numbers("rows_wanted", path) == ["phibatch_rows_wanted{job=\"a\"} 9"])
+        #expect(try numbers("rows_accepted") == ["phibatch_rows_accepted{job=\"a\"} 0"])
+        #expect(try numbers("rows_wanted") == ["phibatch_rows_wanted{job=\"a\"} 9"])
         #expect(
-            try numbers("rows_dropped", path) == [
+            try numbers("rows_dropped") == [
                 "phibatch_rows_dropped{job=\"a\",step=\"judge\",reason=\"duplicate\"} 4",
                 "phibatch_rows_dropped{job=\"a\",step=\"judge\",reason=\"not_accepted\"} 2",
                 "phibatch_rows_dropped{job=\"a\",step=\"question\",reason=\"duplicate\"} 1",

@@ -1,5 +1,16 @@
 import Foundation
 
+/// A new folder, which goes with the last reference to it.
+final class ScratchFolder {
+    let path = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
 /// The built command line program, run as users run it.
 struct Program {
     struct Result {

@@ -7,10 +7,9 @@ struct QuantizeCommandTests {
     private func withModel(_ model: PlainModel = PlainModel(), _ body: (_ folder: String) throws -> Void)
         throws
     {
-        let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try model.write(to: folder + "/plain")
-        try body(folder)
+        let scratch = try ScratchFolder()
+        try model.write(to: scratch.path + "/plain")
+        try body(scratch.path)
     }
 
     @Test func quantizesAndRuns() throws {

@@ -20,7 +20,6 @@ struct RedoCommandTests {
 
     @Test func chosenRowsComeOutAnew() throws {
         var job = try job()
-        defer { job.remove() }
         job.settings += ["--temperature", "0.9"]
         #expect(try job.run().status == 0)
         let first = try #require(job.results)

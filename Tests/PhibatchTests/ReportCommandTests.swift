@@ -11,7 +11,10 @@ struct ReportCommandTests {
     private static let hostile =
         "</script><img src=x onerror=alert(1)><!-- <script>\u{2028}\u{0}\u{1b}[31m&lt;' \"\\"
 
-    private let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+    private let scratch: ScratchFolder
+    private var folder: String { scratch.path }
+
+    init() throws { scratch = try ScratchFolder() }
 
     private typealias Answer = (id: String, result: GenerationResult)
 
@@ -34,11 +37,7 @@ struct ReportCommandTests {
         ("bad", .failure(.init(LineError(.badPrompt, "</script>"), line: 3))),
     ]
 
-    private func with(
-        _ outputs: [String: [Answer]], _ files: [String: String] = [:], _ body: () throws -> Void
-    ) throws {
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+    private func write(_ outputs: [String: [Answer]], _ files: [String: String] = [:]) throws {
         for (name, text) in files {
             try Data(text.utf8).write(to: URL(filePath: folder + "/" + name))
         }
@@ -53,7 +52,6 @@ struct ReportCommandTests {
             }
             try store.finish(count: keys.count)
         }
-        try body()
     }
 
     private func report(_ arguments: String...) throws -> Program.Result {
@@ -83,75 +81,70 @@ struct ReportCommandTests {
 
     @Test func thePageHasAllOfTheResults() throws {
         let prompt = "{\"id\":\"first\",\"prompt\":\"What is gravity?\"}"
-        try with(["out.jsonl": Self.results], ["in.jsonl": prompt]) {
-            let run = try report("out.jsonl")
-            #expect(run.status == 0 && run.output.isEmpty)
-            #expect(run.errors.contains("3 results is in out.jsonl.html"))
-            let data = try blocks(page(), "id=\"report\"")[0]
-            #expect(data["results"] == 3 && data["failed"] == 1 && data["completion_tokens"] == 10)
-            #expect(data["throughput"]?["tokens"]?.number == 10)
-            #expect(data["latency"]?["total"]?["p50"]?.number == 2)
-            #expect(data["table"]?["prompts"] == false)
-            let rows = try rows()
-            #expect(rows.map { $0[8] } == [nil, .string(Self.hostile), nil])
-            #expect(rows.map { $0[0] } == ["first", .string(Self.hostile), "bad"])
-            #expect(rows.map { $0[3] } == [0, 0, 1])
-            #expect(rows.map { $0[5] } == [4, 6, nil])
-            let texts = try self.rows("texts")
-            #expect(texts.map { $0[1] } == ["Gravity pulls.", .string(Self.hostile), nil])
-            #expect(texts.map { $0[2] } == [nil, nil, "</script>"])
-            // With an input, whose line has another content than the one that the result is of.
-            #expect(try report("out.jsonl", "--input", "in.jsonl", "-q").errors.isEmpty)
-            #expect(try self.rows("texts").map { $0[0] } == [nil, nil, nil])
-            #expect(try blocks(page(), "id=\"report\"")[0]["table"]?["without_prompt"] == 3)
-        }
+        try write(["out.jsonl": Self.results], ["in.jsonl": prompt])
+        let run = try report("out.jsonl")
+        #expect(run.status == 0 && run.output.isEmpty)
+        #expect(run.errors.contains("3 results is in out.jsonl.html"))
+        let data = try blocks(page(), "id=\"report\"")[0]
+        #expect(data["results"] == 3 && data["failed"] == 1 && data["completion_tokens"] == 10)
+        #expect(data["throughput"]?["tokens"]?.number == 10)
+        #expect(data["latency"]?["total"]?["p50"]?.number == 2)
+        #expect(data["table"]?["prompts"] == false)
+        let rows = try rows()
+        #expect(rows.map { $0[8] } == [nil, .string(Self.hostile), nil])
+        #expect(rows.map { $0[0] } == ["first", .string(Self.hostile), "bad"])
+        #expect(rows.map { $0[3] } == [0, 0, 1])
+        #expect(rows.map { $0[5] } == [4, 6, nil])
+        let texts = try self.rows("texts")
+        #expect(texts.map { $0[1] } == ["Gravity pulls.", .string(Self.hostile), nil])
+        #expect(texts.map { $0[2] } == [nil, nil, "</script>"])
+        // With an input, whose line has another content than the one that the result is of.
+        #expect(try report("out.jsonl", "--input", "in.jsonl", "-q").errors.isEmpty)
+        #expect(try self.rows("texts").map { $0[0] } == [nil, nil, nil])
+        #expect(try blocks(page(), "id=\"report\"")[0]["table"]?["without_prompt"] == 3)
     }
 
     /// Whatever the results say, the page has its own elements and no others, and its own script alone may run.
     @Test func textsFromResultsAreNeverHTML() throws {
-        let plain = [Self.answer("a", "b", 2)]
-        try with(["out.jsonl": Self.results, "plain.jsonl": plain]) {
-            #expect(try report("out.jsonl").status == 0)
-            #expect(try report("plain.jsonl").status == 0)
-            let (hostile, plain) = (try page(), try page("plain.jsonl.html"))
-            func tags(_ page: String) -> [String] {
-                page.matches(of: /<[a-zA-Z\/!][^\s>]*/).map { String($0.0) }
-            }
-            #expect(tags(hostile) == tags(plain))
-            #expect(hostile.contains("default-src 'none'; script-src 'sha256-"))
-            for text in ["\u{2028}", "\u{1b}", "\u{0}", "innerHTML", "https:"] {
-                #expect(!hostile.contains(text))
-            }
+        try write(["out.jsonl": Self.results, "plain.jsonl": [Self.answer("a", "b", 2)]])
+        #expect(try report("out.jsonl").status == 0)
+        #expect(try report("plain.jsonl").status == 0)
+        let (hostile, plain) = (try page(), try page("plain.jsonl.html"))
+        func tags(_ page: String) -> [String] {
+            page.matches(of: /<[a-zA-Z\/!][^\s>]*/).map { String($0.0) }
+        }
+        #expect(tags(hostile) == tags(plain))
+        #expect(hostile.contains("default-src 'none'; script-src 'sha256-"))
+        for text in ["\u{2028}", "\u{1b}", "\u{0}", "innerHTML", "https:"] {
+            #expect(!hostile.contains(text))
         }
     }
 
     @Test func whatIsNoReportIsNotReplaced() throws {
-        try with(["out.jsonl": Self.results], ["mine.html": "<p>mine</p>"]) {
-            let refused = try report("out.jsonl", "--output", "mine.html")
-            #expect(refused.status == 73)
-            #expect(refused.errors.contains("mine.html: is no report of phibatch"))
-            #expect(try page("mine.html") == "<p>mine</p>")
-            #expect(try report("out.jsonl", "-o", "out.jsonl").status == 73)
-            #expect(try report("out.jsonl", "-o", "page.html", "--rows", "1").status == 0)
-            let first = try page("page.html")
-            #expect(try rows(of: "page.html").map { $0[0] } == ["first"])
-            #expect(try blocks(first, "id=\"report\"")[0]["results"] == 3)
-            #expect(try report("out.jsonl", "-o", "page.html").status == 0)
-            #expect(try page("page.html") != first)
-            let streamed = try report("out.jsonl", "-o", "-")
-            #expect(streamed.status == 0 && streamed.output.hasPrefix("<!doctype html>"))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 4)
-        }
+        try write(["out.jsonl": Self.results], ["mine.html": "<p>mine</p>"])
+        let refused = try report("out.jsonl", "--output", "mine.html")
+        #expect(refused.status == 73)
+        #expect(refused.errors.contains("mine.html: is no report of phibatch"))
+        #expect(try page("mine.html") == "<p>mine</p>")
+        #expect(try report("out.jsonl", "-o", "out.jsonl").status == 73)
+        #expect(try report("out.jsonl", "-o", "page.html", "--rows", "1").status == 0)
+        let first = try page("page.html")
+        #expect(try rows(of: "page.html").map { $0[0] } == ["first"])
+        #expect(try blocks(first, "id=\"report\"")[0]["results"] == 3)
+        #expect(try report("out.jsonl", "-o", "page.html").status == 0)
+        #expect(try page("page.html") != first)
+        let streamed = try report("out.jsonl", "-o", "-")
+        #expect(streamed.status == 0 && streamed.output.hasPrefix("<!doctype html>"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 4)
     }
 
     @Test func wrongArgumentsAreNamed() throws {
-        try with([:], ["csv": "a,b\n1,2\n"]) {
-            let missing = try report("none.jsonl")
-            #expect(missing.status == 66 && missing.errors.contains("none.jsonl: there are no such results."))
-            #expect(try report().status == 64)
-            #expect(try report("a", "b", "c").status == 64)
-            #expect(try report("csv", "--rows", "-1").status == 64)
-            #expect(try report("csv").status == 65)
-        }
+        try write([:], ["csv": "a,b\n1,2\n"])
+        let missing = try report("none.jsonl")
+        #expect(missing.status == 66 && missing.errors.contains("none.jsonl: there are no such results."))
+        #expect(try report().status == 64)
+        #expect(try report("a", "b", "c").status == 64)
+        #expect(try report("csv", "--rows", "-1").status == 64)
+        #expect(try report("csv").status == 65)
     }
 }

@@ -4,10 +4,11 @@ import Testing
 
 @Suite(.enabled(if: Program.path != nil, "the phibatch program is not beside the tests"))
 struct RunCommandTests {
-    private let folder: String
+    private let scratch: ScratchFolder
+    private var folder: String { scratch.path }
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+        scratch = try ScratchFolder()
         try FileManager.default.createDirectory(atPath: folder + "/model", withIntermediateDirectories: true)
         try write("{\"prompt\":\"hi\"}\n", to: "in.jsonl")
         try write("model: model\ninput: in.jsonl\noutput: new/out.jsonl\n", to: "job.yaml")
@@ -41,7 +42,6 @@ struct RunCommandTests {
         (["job.yaml"], 69, "model: is no model folder: it has no config.json."),
     ])
     func badJobsNeverStart(arguments: [String], status: Int32, message: String) throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         try write("input: in.jsonl\nmodle: x\n", to: "bad.yaml")
         let before = try files
         let result = try Program.run(["run"] + arguments, folder: folder)
@@ -53,7 +53,6 @@ struct RunCommandTests {
     }
 
     @Test func helpNamesEverySetting() throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         let help = try Program.run(["run", "--help-hidden"]).output
         for key in JobKey.all(in: .option) {
             let way = key.form == .flag ? "/--no-\(key.optionName)" : " <\(key.placeholder)>"

@@ -31,7 +31,6 @@ struct RunCostTests {
 
     @Test func timeAndMemoryAreTheModels() throws {
         let job = try job()
-        defer { job.remove() }
         var (idle, peak) = try run(job)
         // Asked is 1 %, which bench_peers.py measures with a large model. Here the job takes 2 seconds, other
         // tests want the same processors, and one slow sync of the disk is a hundredth or more: the best of a few.

@@ -46,7 +46,6 @@ struct SameBytesTests {
             return "{" + more + line.dropFirst()
         }
         let job = try DemoJob(lines, Self.settings + ["--max-tokens", "12", "--max-failures", "1"])
-        defer { job.remove() }
         let expected = try first(job, ["--workers", "1", "--threads", "1"])
         for (workers, threads) in [(1, 2), (2, 1), (2, 2), (7, 1), (7, 2), (32, 1), (32, 2)] {
             try expectSame(job, as: expected, ["--workers", "\(workers)", "--threads", "\(threads)"])
@@ -65,7 +64,6 @@ struct SameBytesTests {
             (0..<6).map { "{\"id\": \"l\($0)\", \"prompt\": \"Say \($0).\", \"temperature\": 0.8}" } + ["{"]
         let job = try DemoJob(
             lines, ["--max-tokens", "6", "--max-failures", "1", "--tokens"])
-        defer { job.remove() }
         func file(_ runs: [String]...) throws -> Data? {
             for name in try FileManager.default.contentsOfDirectory(atPath: job.folder)
             where name != "in.jsonl" {

@@ -26,7 +26,6 @@ struct SeveralJobsTests {
 
     @Test func jobsOnOneModelShareIt() throws {
         let job = try DemoJob([], [])
-        defer { job.remove() }
         for (name, tokens) in [("a", 3), ("b", 5), ("bad", 3), ("twice", 3)] {
             try write(Self.lines(["\(name)1", "\(name)2", "\(name)3"]), "\(name).jsonl", job)
             let output = name == "twice" ? "b" : name
@@ -61,7 +60,6 @@ struct SeveralJobsTests {
 
     @Test func aGrowingInputIsFollowed() throws {
         let job = try DemoJob([], ["--max-tokens", "3"])
-        defer { job.remove() }
         try FileManager.default.createDirectory(
             atPath: job.folder + "/queue", withIntermediateDirectories: true)
         let arguments = [
@@ -92,7 +90,6 @@ struct SeveralJobsTests {
 
     @Test func aRotatedFileLosesNothing() throws {
         let job = try DemoJob([], [])
-        defer { job.remove() }
         try write(Self.lines(["a", "b", "c"]), "log", job)
         let run = try RunningProgram(
             [
@@ -111,7 +108,6 @@ struct SeveralJobsTests {
     /// One run waits for the other, which is itself.
     @Test(arguments: ["--wait", "--skip-if-running"]) func aJobDoesntWaitForItself(option: String) throws {
         let job = try DemoJob([], [])
-        defer { job.remove() }
         try write(Self.lines(["a"]), "a.jsonl", job)
         try FileManager.default.createSymbolicLink(
             atPath: job.folder + "/two.out", withDestinationPath: "one.out")
@@ -130,7 +126,6 @@ struct SeveralJobsTests {
     /// Two steps in a pipe: the first line comes out of the second before the next one goes into the first.
     @Test func aPipeFlowsLineByLine() throws {
         let job = try DemoJob([], [])
-        defer { job.remove() }
         try write(Self.lines(["a"]), "a", job)
         try write(Self.lines(["b"]), "b", job)
         let run = try RunningProgram(

@@ -28,12 +28,10 @@ struct ShardTests {
     @Test(arguments: [[], ["--output-format", "openai"], ["--output-format", "json"]])
     func shardsMergeToWhatOneRunMakes(format: [String]) throws {
         let whole = try DemoJob(Self.lines, Self.settings + format)
-        defer { whole.remove() }
         #expect(try whole.run().status == 0)
         let expected = try bytes(whole)
 
         let job = try DemoJob(Self.lines, Self.settings + format)
-        defer { job.remove() }
         for shard in 1...3 {
             if shard == 3 {
                 let early = try merge(job, 3)
@@ -69,11 +67,9 @@ struct ShardTests {
 
     @Test func whatIsNotWholeIsNotMerged() throws {
         let job = try DemoJob(Self.lines, Self.settings)
-        defer { job.remove() }
         #expect(try job.run(["--shard", "1/2"]).status == 0)
         #expect(try job.run(["--shard", "2/2", "--seed", "4"].filter { $0 != "" }).status != 0, "seed twice")
         let other = try DemoJob(Self.lines, ["--max-tokens", "3", "--max-failures", "3"])
-        defer { other.remove() }
         #expect(try other.run(["--shard", "2/2"]).status == 0)
         for name in ["out.jsonl.shard-2-of-2", "out.jsonl.shard-2-of-2.log"] {
             try FileManager.default.moveItem(
@@ -106,7 +102,6 @@ struct ShardTests {
 
     @Test func shardsOfTwoInputsAreNotMerged() throws {
         let job = try DemoJob(Self.prompts(["a", "b", "c", "d"]), ["--max-tokens", "2"])
-        defer { job.remove() }
         func put(_ ids: [String]) throws {
             try Self.prompts(ids).map { $0 + "\n" }.joined()
                 .write(toFile: job.folder + "/in.jsonl", atomically: true, encoding: .utf8)
@@ -145,7 +140,6 @@ struct ShardTests {
     @Test func failuresOfAllShardsCountTogether() throws {
         let lines = Self.prompts(["a", "b"]) + ["{}", "{}"]
         let job = try DemoJob(lines, ["--max-tokens", "2", "--max-failures", "1"])
-        defer { job.remove() }
         for shard in ["1/2", "2/2"] { #expect(try job.run(["--shard", shard]).status == 0) }
         let refused = try merge(job, 2)
         #expect(

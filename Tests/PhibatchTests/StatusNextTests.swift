@@ -66,7 +66,6 @@ struct StatusNextTests {
     @Test(arguments: cases)
     func theNextCommandWorks(one: Case) throws {
         let job = try DemoJob(Self.lines(0..<4), ["--max-tokens", "2"] + one.settings)
-        defer { job.remove() }
         #expect(try job.run().status == 0)
         try one.change(self, job)
         let found = try status(job, one.more)
@@ -79,7 +78,6 @@ struct StatusNextTests {
 
     @Test func aLimitChangesNoInput() throws {
         let job = try DemoJob(Self.lines(0..<4), ["--max-tokens", "2"])
-        defer { job.remove() }
         #expect(try job.run(["--limit", "2"]).status == 0)
         let found = try status(job, [])
         let reason = found.json["reason"] as? String
@@ -102,7 +100,6 @@ struct StatusNextTests {
     @Test func anInterruptedRunOfOtherSettingsGoesOnAsItSays() throws {
         let long = ["--max-tokens", "300", "--ignore-eos", "--speculate", "off", "--workers", "1"]
         let job = try DemoJob(Self.lines(0..<3), long)
-        defer { job.remove() }
         let program = try job.start(["--checkpoint-interval", "0"])
         try program.wait(for: "results under way") {
             job.hasSavedTokens
@@ -114,7 +111,6 @@ struct StatusNextTests {
             stopped.code == 12 && (stopped.json["next"] as? String)?.hasSuffix("goes on") == true,
             "\(stopped)")
         let other = try DemoJob([], ["--max-tokens", "3"])
-        defer { other.remove() }
         let changed = try Program.run(
             ["status", "--json", "--model", job.model, "--input", "in.jsonl", "--output", "out.jsonl"]
                 + other.settings, folder: job.folder)
@@ -127,7 +123,6 @@ struct StatusNextTests {
     @Test(arguments: [[], ["--output-format", "csv"], ["--output-format", "openai"]])
     func mixedResultsAreCounted(format: [String]) throws {
         let job = try DemoJob(Self.lines(0..<3), ["--max-tokens", "2"] + format)
-        defer { job.remove() }
         let first = try job.run()
         #expect(first.status == 0 && !first.errors.contains("results were made"), "\(first.errors)")
         try put(Self.lines(0..<5), job)

@@ -4,12 +4,6 @@ import Testing
 /// Tests `phibatch chat` in a pipe; "make attack CASE=terminal/chat" tries it at a terminal.
 @Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ChatCommandTests {
-    private func folder() throws -> String {
-        let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        return folder
-    }
-
     private func chat(_ input: String, _ more: String...) throws -> Program.Result {
         try Program.run(
             ["chat", DemoJob.model ?? "", "--temperature", "0", "--max-tokens", "12", "--threads", "1"]
@@ -49,8 +43,8 @@ struct ChatCommandTests {
     }
 
     @Test func theEmbeddedModelIsFoundFromItsFolder() throws {
-        let folder = try folder()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let scratch = try ScratchFolder()
+        let folder = scratch.path
         try FileManager.default.createDirectory(atPath: folder + "/models", withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
             atPath: folder + "/models/smollm2-demo", withDestinationPath: DemoJob.model ?? "")
