@@ -112,7 +112,9 @@ struct ModelFetch {
     /// Reports the events of a fetch on the console.
     func fetched<Value: Sendable>(_ body: @escaping @Sendable (HubClient) throws -> Value) throws -> Value {
         // Files that are fetched together fail together.
-        let (last, due) = (Mutex<Message>(""), DueLines())
+        let last = Mutex<Message>("")
+        // When a log gets the next line.
+        let next = Mutex(ProgressReport.plainInterval)
         let report: @Sendable (DownloadEvent) -> Void = { event in
             switch event {
             case .asks(let endpoint): console.progress("asking \(endpoint)")
@@ -120,9 +122,13 @@ struct ModelFetch {
             case .begins(let id, let files, let missing):
                 console.say("fetching \(id): \(Self.size(missing)) of \(counted(files, "file"))")
             case .progress(let progress):
+                let isDue = next.withLock { next in
+                    let isDue = next <= progress.seconds
+                    while next <= progress.seconds { next += ProgressReport.plainInterval }
+                    return isDue
+                }
                 console.progress(
-                    Self.line(progress), isDue: due.isDue(at: progress.seconds), done: progress.done,
-                    total: progress.total)
+                    Self.line(progress), isDue: isDue, done: progress.done, total: progress.total)
             case .pauses(let reason, let seconds):
                 let text: Message = "\(reason); trying again in \(Self.time(seconds))"
                 let isNew = last.withLock { last in
@@ -133,7 +139,16 @@ struct ModelFetch {
             case .waits(let file): console.say("waiting for another process that is fetching \(file)")
             }
         }
-        return try Blocking.result { try await HubClient.onThread(settings, report: report, body) }
+        let done = Condition<Result<Value, any Error>?>(nil)
+        Task {
+            let result: Result<Value, any Error>
+            do { result = .success(try await HubClient.onThread(settings, report: report, body)) } catch {
+                result = .failure(error)
+            }
+            done.change { $0 = result }
+        }
+        // The program has nothing else to do meanwhile.
+        return try done.wait { $0 }.get()
     }
 
     static func line(_ progress: DownloadProgress) -> Message {
@@ -152,35 +167,6 @@ struct ModelFetch {
     private static func time(_ seconds: Double) -> String {
         let whole = Int(min(seconds, 1e6).rounded(.up))
         return whole < 60 ? "\(whole) s" : "\(whole / 60) min \(whole % 60) s"
-    }
-}
-
-/// Times at which a log gets a line about a fetch.
-private final class DueLines: Sendable {
-    private let next = Mutex(ProgressReport.plainInterval)
-
-    /// Whether a line is due; then the next one is an interval later.
-    func isDue(at seconds: Double) -> Bool {
-        next.withLock { next in
-            let isDue = next <= seconds
-            while next <= seconds { next += ProgressReport.plainInterval }
-            return isDue
-        }
-    }
-}
-
-/// For a program that has nothing else to do meanwhile.
-enum Blocking {
-    /// Waits on this thread for a task's result.
-    static func result<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value
-    {
-        let done = Condition<Result<Value, any Error>?>(nil)
-        Task {
-            let result: Result<Value, any Error>
-            do { result = .success(try await body()) } catch { result = .failure(error) }
-            done.change { $0 = result }
-        }
-        return try done.wait { $0 }.get()
     }
 }
 

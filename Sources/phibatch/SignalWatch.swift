@@ -42,14 +42,11 @@ final class SignalWatch: Sendable {
             if form == nil, Terminal.isTerminal(2) { return "\r\u{1B}[Kphibatch: \(text)\n" }
             return (form ?? .text).line(time: time, job: job.text, level: "warning", message: text)
         }
-        notices = Signals.stopSignals.map { number, name in
-            let text = resumable ? "saving running completions, then stopping" : "stopping"
-            return SignalNotice(number: number, text: line("\(name): \(text)"))
+        func notices(_ text: String) -> [SignalNotice] {
+            Signals.stopSignals.map { SignalNotice(number: $0, text: line("\($1): \(text)")) }
         }
-        endNotices = Signals.stopSignals.map { number, name in
-            let text = "all lines are done; the run is about to end"
-            return SignalNotice(number: number, text: line("\(name): \(text)"))
-        }
+        self.notices = notices(resumable ? "saving running completions, then stopping" : "stopping")
+        endNotices = notices("all lines are done; the run is about to end")
         let end = resumable ? "; finished results are safe" : ""
         lastNotice = SignalNotice(number: 0, text: line("leaving in the middle of a long step\(end)"))
         current = self

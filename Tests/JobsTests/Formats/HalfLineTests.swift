@@ -21,7 +21,7 @@ import Testing
         let job = try JobRun(
             job: .test(input: inputs.map(folder.path)), models: models, store: openStore(folder),
             follows: follows)
-        return try Runner([job], models: models).run()
+        return try Runner(job: job, models: models).run()
     }
 
     private func ids(_ folder: TestFolder) throws -> [String] {

@@ -30,7 +30,7 @@ import Testing
         }
         let (models, store) = (ModelLoader { model.loaded }, MemoryStore())
         let run = try JobRun(job: job, models: models, store: store, readsAhead: false)
-        let outcome = try Runner([run], models: models).run()
+        let outcome = try Runner(job: run, models: models).run()
         #expect(outcome.status == .complete && model.faults.isEmpty)
         return (model.steps, (store.output ?? []).map(withoutTiming))
     }

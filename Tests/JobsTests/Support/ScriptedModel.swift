@@ -278,7 +278,7 @@ extension ScriptedModel {
 
 extension Runner {
     /// Lines are read when the loop asks for requests, so that nothing depends on how quick a thread is.
-    convenience init(
+    init(
         job: JobSettings, model: ScriptedModel, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
         answers: StoredAnswers? = nil, progress: @escaping (RunStatistics) -> Void = { _ in }
     ) throws {
