@@ -62,8 +62,8 @@ extension WorkerThread {
         return try await withTaskCancellationHandler {
             await result.next { $0 }
         } onCancel: {
-            onCancel()
             result.change { $0 = $0 ?? .failure(CancellationError()) }
+            onCancel()
         }.get()
     }
 }
