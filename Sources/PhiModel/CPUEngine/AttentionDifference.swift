@@ -8,14 +8,19 @@ private final class DifferenceBuffers {
     let attended = Buffer<Float>()
 }
 
+extension DifferenceTensors: RowMixerTensors {
+    func mixer(_ weights: inout WeightReader) throws -> any RowMixer {
+        try AttentionDifference(self, &weights)
+    }
+}
+
 /// Differential attention (Ye et al. 2024, arXiv 2410.05258). Two adjacent heads attend to the values of both, and their
 /// outputs combine to norm(first - lambda * second). Input: queries, and keys and values if the layer has its own.
 ///
 /// It is computed by ordinary attention. The cache stores two adjacent heads of keys as one, and their values too: a
 /// query that is zero in one half gets the scores of the other half's keys, and the values of both.
-struct AttentionDifference: RowMixer {
+private struct AttentionDifference: RowMixer {
     private let shape: AttentionShape
-    /// The earlier layer whose keys and values it uses; nil if it has its own.
     private let sharedLayer: Int?
     private let lambda: Float
     /// RMSNorm [2 * head dimension], with the last factor, 1 - the initial lambda, in its weight.
@@ -24,24 +29,19 @@ struct AttentionDifference: RowMixer {
 
     var width: Int { shape.queryWidth }
 
-    /// - Parameters:
-    ///   - path: lambda_q1 and so on are below it.
-    ///   - layer: from 0; the initial lambda is 0.8 - 0.6 * exp(-0.3 * layer).
-    init(
-        _ path: String, layer: Int, _ shape: AttentionShape, sharedLayer: Int?, _ weights: inout WeightReader
-    ) throws {
-        let n = shape.headDimension
+    init(_ tensors: DifferenceTensors, _ weights: inout WeightReader) throws {
+        let (path, n) = (tensors.path, tensors.shape.headDimension)
         var exponents: [Double] = []
         for pair in ["1", "2"] {
             let queries = try weights.vector("\(path).lambda_q\(pair)", n)
             let keys = try weights.vector("\(path).lambda_k\(pair)", n)
             exponents.append(zip(queries, keys).reduce(0) { $0 + Double($1.0) * Double($1.1) })
         }
-        let initial = 0.8 - 0.6 * phi_exp(-0.3 * Double(layer))
+        let initial = 0.8 - 0.6 * phi_exp(-0.3 * Double(tensors.layer))
         lambda = Float(phi_exp(exponents[0]) - phi_exp(exponents[1]) + initial)
         let weight = try weights.vector(path + ".subln.weight", 2 * n)
         norm = Norm(weight: weight.map { $0 * Float(1 - initial) }, bias: nil, epsilon: 1e-5)
-        (self.shape, self.sharedLayer) = (shape, sharedLayer)
+        (shape, sharedLayer) = (tensors.shape, tensors.sharedLayer)
         buffers = weights.shared(DifferenceBuffers())
     }
 

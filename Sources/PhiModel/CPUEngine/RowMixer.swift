@@ -9,6 +9,11 @@ package protocol RowMixer {
     func run(_ rows: MixerRows, into out: UnsafeMutablePointer<Float>) throws(UserError)
 }
 
+/// Tensors of which the CPU makes a mixer.
+protocol RowMixerTensors: MixerTensors {
+    func mixer(_ weights: inout WeightReader) throws -> any RowMixer
+}
+
 /// Rows of a pass for a mixer.
 package struct MixerRows {
     /// [rows][stride]: the last product's results.

@@ -26,18 +26,24 @@ private final class ScanBuffers {
     }
 }
 
-/// Gated memory unit: multiplies the results of the last scan by silu of the last product's results.
-struct GatedMemory: RowMixer {
+/// Multiplies the results of the last scan by silu of the last product's results.
+private struct GatedMemory: RowMixer {
     let width: Int
-    private let buffers: ScanBuffers
-
-    init(width: Int, _ weights: inout WeightReader) {
-        (self.width, buffers) = (width, weights.shared(ScanBuffers()))
-    }
+    let buffers: ScanBuffers
 
     func run(_ rows: MixerRows, into out: UnsafeMutablePointer<Float>) {
         buffers.gate(rows, rows.values, width, into: out)
     }
+}
+
+extension MemoryTensors: RowMixerTensors {
+    func mixer(_ weights: inout WeightReader) -> any RowMixer {
+        GatedMemory(width: width, buffers: weights.shared(ScanBuffers()))
+    }
+}
+
+extension ScanTensors: RowMixerTensors {
+    func mixer(_ weights: inout WeightReader) throws -> any RowMixer { try SelectiveScan(self, &weights) }
 }
 
 /// Mamba's selective scan (Gu and Dao 2023, arXiv 2312.00752). Takes the last product's results x [width] through a
@@ -46,7 +52,7 @@ struct GatedMemory: RowMixer {
 /// A row's result depends on the rows of its sequence alone, in their order: each begins with the state after the one
 /// before, in this pass or in the cache. A state is that of the convolution [length - 1][width] followed by that of the
 /// scan [width/16][states][16], after the sequence's last position in a block.
-struct SelectiveScan: RowMixer {
+private struct SelectiveScan: RowMixer {
     private let convolution: ConvolutionWeights
     /// [rank, then the inputs and outputs of all states; width], and [width, rank]. float32, as their results go into
     /// exponents.
@@ -55,22 +61,18 @@ struct SelectiveScan: RowMixer {
     private let rates: FrozenArray<Float>
     /// [width], both
     private let skips, biases: FrozenArray<Float>
-    /// Numbers of state of each channel.
     private let states: Int
     private let buffers: ScanBuffers
 
     var width: Int { convolution.width }
     private var rank: Int { steps.columns }
 
-    /// - Parameters:
-    ///   - path: conv1d, x_proj, dt_proj, A_log and D are below it.
-    ///   - rank: that of the matrix that makes steps.
-    ///   - length: positions that the convolution sees.
-    init(
-        _ path: String, width: Int, states: Int, rank: Int, length: Int, _ weights: inout WeightReader
-    ) throws {
+    init(_ tensors: ScanTensors, _ weights: inout WeightReader) throws {
+        let (path, width, states) = (tensors.path, tensors.width, tensors.states)
+        let rank = tensors.rank
         (self.states, buffers) = (states, weights.shared(ScanBuffers()))
-        convolution = try ConvolutionWeights(path + ".conv1d", width: width, length: length, &weights)
+        convolution = try ConvolutionWeights(
+            path + ".conv1d", width: width, length: tensors.length, &weights)
         numbers = try PackedMatrix(
             floatsOf: weights.unpacked(path + ".x_proj", rank + 2 * states, width))
         steps = try PackedMatrix(

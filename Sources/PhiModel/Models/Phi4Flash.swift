@@ -136,25 +136,52 @@ package struct Phi4Flash: Architecture, Equatable {
         _ number: Int, _ path: String, _ weights: inout Weights
     ) throws -> (Weights.Operations.Linear, NetworkLayer<Weights.Operations>.Mixer) {
         let (h, isShared) = (shape.hiddenSize, number >= firstShared)
-        if number % 2 == 0 {
-            let width = isShared ? scanWidth : 2 * scanWidth
-            let input = try weights.linear(path + ".in_proj", width, h)
-            let mixer = try weights.mixer { weights in
-                if isShared { return GatedMemory(width: scanWidth, &weights) }
-                return try SelectiveScan(
-                    path, width: scanWidth, states: scanStates, rank: scanRank, length: convolutionLength,
-                    &weights)
-            }
-            return (input, .own(mixer))
+        guard number % 2 == 0 else {
+            let attention = shape.attention
+            let width = isShared ? attention.queryWidth : attention.qkvWidth
+            let tensors = DifferenceTensors(
+                path: path + ".inner_cross_attn", layer: number, shape: attention,
+                sharedLayer: isShared ? firstShared - 1 : nil)
+            return (
+                try weights.linear(path + ".Wqkv", width, h, hasBias: true), .own(try weights.mixer(tensors))
+            )
         }
-        let attention = shape.attention
-        let width = isShared ? attention.queryWidth : attention.qkvWidth
-        let input = try weights.linear(path + ".Wqkv", width, h, hasBias: true)
-        let mixer = try weights.mixer {
-            try AttentionDifference(
-                path + ".inner_cross_attn", layer: number, attention,
-                sharedLayer: isShared ? firstShared - 1 : nil, &$0)
-        }
-        return (input, .own(mixer))
+        let tensors: any MixerTensors =
+            isShared
+            ? MemoryTensors(width: scanWidth)
+            : ScanTensors(
+                path: path, width: scanWidth, states: scanStates, rank: scanRank, length: convolutionLength)
+        let width = isShared ? scanWidth : 2 * scanWidth
+        return (try weights.linear(path + ".in_proj", width, h), .own(try weights.mixer(tensors)))
     }
+}
+
+/// Mamba's selective scan.
+struct ScanTensors: MixerTensors {
+    /// conv1d, x_proj, dt_proj, A_log and D are below it.
+    let path: String
+    /// Channels.
+    let width: Int
+    /// Numbers of state of each channel.
+    let states: Int
+    /// The rank of the matrix that makes steps.
+    let rank: Int
+    /// Positions that the convolution sees.
+    let length: Int
+}
+
+/// A gated memory unit, which has no tensors of its own.
+struct MemoryTensors: MixerTensors {
+    let width: Int
+}
+
+/// Differential attention.
+struct DifferenceTensors: MixerTensors {
+    /// lambda_q1 and so on are below it.
+    let path: String
+    /// From 0; the initial lambda is 0.8 - 0.6 * exp(-0.3 * layer).
+    let layer: Int
+    let shape: AttentionShape
+    /// The earlier layer whose keys and values it uses; nil if it has its own.
+    let sharedLayer: Int?
 }

@@ -26,8 +26,7 @@ package protocol WeightReading {
     mutating func layerNorm(
         _ path: String, _ count: Int, _ epsilon: Double, times factor: Float
     ) throws -> Operations.Norm
-    /// A mixer, which only the CPU has.
-    mutating func mixer(_ make: (inout WeightReader) throws -> any RowMixer) throws -> Operations.Mixer
+    mutating func mixer(_ tensors: any MixerTensors) throws -> Operations.Mixer
     /// A layer's experts, all of one shape, and what chooses between them.
     mutating func experts(_ tensors: ExpertTensors) throws -> Operations.Experts
 }
@@ -43,6 +42,9 @@ extension WeightReading {
         try linear(path, rows, columns, hasBias: hasBias, order: nil)
     }
 }
+
+/// Names and sizes of a mixer's tensors. Engines that have it make it of them.
+package protocol MixerTensors {}
 
 /// The logit of a token that is never to be chosen, where a model says so.
 let hiddenLogit: Float = -1e30
