@@ -158,7 +158,7 @@ package struct Verification {
             return
                 "\(path) was made with another model, arithmetic or settings (run \(there.run), and here \(made.run)); phibatch status says which."
         }
-        let texts = [there, made].map { ResultCoding.bytes(of: $0.result.withoutTiming) }
+        let texts = [there, made].map { $0.result.withoutTiming.bytes }
         return texts[0] == texts[1] ? nil : shown(texts[0], texts[1])
     }
 

@@ -22,7 +22,7 @@ struct AnswerRecord: Equatable {
         ChecksummedLine.make { writer in
             writer.string("key", key)
             outcome.write(to: &writer)
-            ResultCoding.write(provenance, &writer)
+            writer.provenance(provenance)
         }
     }
 
@@ -31,6 +31,6 @@ struct AnswerRecord: Equatable {
         guard ChecksummedLine.isValid(line), let json = try? JSONValue(parsing: line, limits: .ownLine),
             let key = json.string("key"), let saved = SavedDecoding(json)
         else { return nil }
-        (self.key, outcome, provenance) = (key, saved, ResultCoding.provenance(of: json))
+        (self.key, outcome, provenance) = (key, saved, json.provenance)
     }
 }

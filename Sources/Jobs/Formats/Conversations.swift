@@ -54,7 +54,7 @@ enum Conversations {
         guard let made = result.made, made.isAccepted,
             let asked = result.kept.last(where: { $0.name == member })?.json,
             let answer = made.completion
-                ?? (made as? StepsResult)?.steps.compactMap(\.result.completion).last(where: {
+                ?? made.row?.steps.compactMap(\.result.completion).last(where: {
                     $0.probabilities == nil
                 })
         else { return nil }

@@ -26,8 +26,8 @@ extension ResultFormat {
                     CellScan(of: format.layout.utf8.dropLast(), separator).cells ?? []
                 let own = names.firstIndex(of: "error").map { names[..<$0] } ?? []
                 let (columns, kept) = (own.dropFirst(2), names.dropFirst(own.count + 2))
-                return { piece, output in
-                    let cells = DelimitedOutput.cells(piece.record, columns, kept)
+                return { encoder, output in
+                    let cells = DelimitedOutput.cells(encoder.record, columns, kept)
                     output += DelimitedOutput.row(cells, separator)
                 }
             })

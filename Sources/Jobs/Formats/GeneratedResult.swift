@@ -57,15 +57,13 @@ package struct GeneratedResult: TaskResult {
         if reasoningIsCut { writer.bool("reasoning_cut", true) }
         writer.optional("finish_reason", finishReason) { $0.string($1.rawValue) }
         writeProbabilities(to: &writer)
-        ResultCoding.writeUsage(of: self, reasoning: reasoningTokens, &writer)
+        writeUsage(reasoning: reasoningTokens, to: &writer)
         if members == .log { writer.int("seed", seed) }
-        if let tokens { ResultCoding.write(tokens, &writer) }
+        if let tokens { writer.array("tokens", tokens) { $0.int($1) } }
         if let logprobs {
-            writer.object("logprobs") { writer in
-                writer.array("content") { writer in for entry in logprobs { entry.write(to: &writer) } }
-            }
+            writer.object("logprobs") { $0.array("content", logprobs) { $1.write(to: &$0) } }
         }
-        ResultCoding.write(provenance, &writer)
+        writer.provenance(provenance)
     }
 
     func writeProbabilities(to writer: inout JSONWriter) {
@@ -114,7 +112,7 @@ package struct GeneratedResult: TaskResult {
 
     package func describe(in report: inout ReportedResult) {
         report.status = finishReason?.rawValue ?? report.status
-        (report.text, report.seed) = (text, seed)
+        report.text = text
         if let probabilities {
             report.fields.append(.init(["class"], .string(text)))
             if let probability { report.fields.append(.init(["probability"], .double(probability))) }
@@ -135,7 +133,7 @@ package struct GeneratedResult: TaskResult {
 
 extension GeneratedResult {
     package init?(_ log: JSONValue) {
-        guard let text = log.string("text"), let usage = ResultCoding.usage(log["usage"]),
+        guard let text = log.string("text"), let usage = log["usage"]?.tokenCounts,
             let seed = log.int("seed")
         else { return nil }
         self.init(
@@ -144,7 +142,7 @@ extension GeneratedResult {
             reasoningTokens: usage.reasoning, reasoningIsCut: log["reasoning_cut"] == true,
             finishReason: log.string("finish_reason").flatMap { FinishReason(rawValue: $0) },
             promptTokens: usage.prompt, completionTokens: usage.completion, seed: seed,
-            tokens: log["tokens"]?.numbers(Int32.self), provenance: ResultCoding.provenance(of: log))
+            tokens: log["tokens"]?.numbers(Int32.self), provenance: log.provenance)
         if case .array(let entries)? = log["logprobs"]?["content"] {
             logprobs = entries.compactMap { LogprobEntry($0) }
         }

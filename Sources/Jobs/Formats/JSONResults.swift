@@ -18,17 +18,17 @@ extension ResultFormat {
 
     @Sendable private static func rows(_ format: Self) -> Writer {
         let (isArray, detail) = (!format.start.isEmpty, format.detail)
-        return { piece, output in
+        return { encoder, output in
             var (writer, isThere) = (JSONWriter(), false)
             writer.object { writer in
                 if detail.carried == nil {
-                    writer.string("id", piece.record.key.id)
-                    if piece.samples > 1 { writer.int("sample", piece.record.key.sample) }
+                    writer.string("id", encoder.record.key.id)
+                    if encoder.samples > 1 { writer.int("sample", encoder.record.key.sample) }
                 }
-                isThere = detail.write(piece.record.result, to: &writer)
+                isThere = detail.write(encoder.record.result, to: &writer)
             }
             guard isThere else { return }
-            if isArray { output += (piece.isFirst ? "\n" : ",\n").utf8 }
+            if isArray { output += (encoder.isEmpty ? "\n" : ",\n").utf8 }
             output += writer.bytes
             if !isArray { output.append(0x0A) }
         }
@@ -37,7 +37,7 @@ extension ResultFormat {
 
 /// Members of each result in an output, set by `results`.
 ///
-///     {"id":"…"[,"sample":N]<kept>,<members of ResultCoding>[,"timing":{…}]}
+///     {"id":"…"[,"sample":N]<kept>,<members of the result>[,"timing":{…}]}
 ///
 /// `sample` is present if a line has several results.
 public enum ResultDetail: String, CaseIterable, Sendable {
@@ -70,11 +70,11 @@ public enum ResultDetail: String, CaseIterable, Sendable {
     /// Writes a result's members; returns false if the output has no row for it.
     func write(_ result: GenerationResult, to writer: inout JSONWriter) -> Bool {
         switch self {
-        case .full: ResultCoding.write(result, .row, to: &writer)
-        case .data: ResultCoding.write(result.withoutTiming, .row, to: &writer)
+        case .full: result.write(.row, to: &writer)
+        case .data: result.withoutTiming.write(.row, to: &writer)
         case .lean:
             if result.made?.isAccepted == false { return false }
-            ResultCoding.write(result.withoutTiming, .data, to: &writer)
+            result.withoutTiming.write(.data, to: &writer)
         case .messages: return Conversations.write(result, to: &writer)
         }
         return true

@@ -73,9 +73,7 @@ extension LogprobEntry {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             Self.write(token, to: &writer)
-            writer.array("top_logprobs") { writer in
-                for token in top { writer.object { Self.write(token, to: &$0) } }
-            }
+            writer.objects("top_logprobs", top) { Self.write($1, to: &$0) }
         }
     }
 
@@ -83,16 +81,14 @@ extension LogprobEntry {
         writer.string("token", token.text)
         writer.int("id", token.id)
         writer.number("logprob", token.logprob)
-        writer.array("bytes") { writer in for byte in token.bytes { writer.int(byte) } }
+        writer.array("bytes", token.bytes) { $0.int($1) }
     }
 }
 
 extension LogprobEntry.Token {
     fileprivate init?(_ json: JSONValue) {
         guard let text = json.string("token"), let id = json.int("id").flatMap({ Int32(exactly: $0) }),
-            let logprob = json["logprob"]?.float, case .array(let values)? = json["bytes"],
-            case let bytes = values.compactMap({ $0.integer.flatMap { UInt8(exactly: $0) } }),
-            bytes.count == values.count
+            let logprob = json["logprob"]?.float, let bytes = json["bytes"]?.numbers(UInt8.self)
         else { return nil }
         self.init(text: text, id: id, logprob: logprob, bytes: bytes)
     }

@@ -4,8 +4,8 @@ import PhiText
 ///
 /// A format only writes: the log is the record of an output.
 package struct ResultFormat: Sendable, Equatable {
-    /// Appends one piece, to the end of its line; nothing if the output has none for it.
-    package typealias Writer = (ResultPiece, inout [UInt8]) -> Void
+    /// Appends what an encoder holds, to the end of its line; nothing if the output has no row for it.
+    package typealias Writer = (ResultEncoder, inout [UInt8]) -> Void
 
     /// Name in a job file.
     let word: String
@@ -79,28 +79,20 @@ package struct ResultFormat: Sendable, Equatable {
 /// this prompt.
 package typealias CarriedPrompt = @Sendable (Prompt) throws(LineError) -> GenerationResult.CarriedValue
 
-/// Part of an output.
-package struct ResultPiece {
-    /// The last of its results.
-    package var record: ResultRecord
-    /// One result, or all of a line if the format is by line.
-    package var results: [GenerationResult]
-    /// Number of results of a line.
-    package var samples: Int
-    /// Whether there was none before.
-    package var isFirst: Bool
-}
-
 /// Writes one output from beginning to end. The same calls give the same bytes.
 package struct ResultEncoder {
     let format: ResultFormat
     private let write: ResultFormat.Writer
-    private let samples: Int
-    /// Whether to write pieces that failed, or the others; nil for all. A line's piece failed if one of its results did.
+    /// Number of results of a line.
+    let samples: Int
+    /// Whether to write what failed, or the rest; nil for all. A line failed if one of its results did.
     private let failures: Bool?
-    /// Results of the current piece so far.
-    private var held: [GenerationResult] = []
-    private var isEmpty = true
+    /// The results to write: one, or all of a line if the format is by line.
+    private(set) var held: [ResultRecord] = []
+    /// The last of them.
+    package var record: ResultRecord { held[held.count - 1] }
+    /// Whether nothing was written.
+    private(set) var isEmpty = true
 
     fileprivate init(_ format: ResultFormat, samples: Int, failures: Bool?) {
         (self.format, self.samples, self.failures) = (format, samples, failures)
@@ -111,14 +103,14 @@ package struct ResultEncoder {
     package func begin(_ output: inout [UInt8]) { output += format.head }
 
     package mutating func append(_ record: ResultRecord, to output: inout [UInt8]) {
-        held.append(record.result)
+        held.append(record)
         if format.isByLine, record.key.sample + 1 < OpenAIRequest(of: record.result).choices ?? samples {
             return
         }
         defer { held.removeAll(keepingCapacity: true) }
-        if let failures, held.contains(where: \.isFailed) != failures { return }
+        if let failures, held.contains(where: \.result.isFailed) != failures { return }
         let before = output.count
-        write(ResultPiece(record: record, results: held, samples: samples, isFirst: isEmpty), &output)
+        write(self, &output)
         isEmpty = isEmpty && output.count == before
     }
 

@@ -4,7 +4,7 @@ import JSON
 ///
 ///     {"sum":"<crc64>"[,"repeat":R],"id":"…","sample":S,<members>,"line_hash":"…","run":"…"}
 ///
-/// The members are those of `ResultCoding`. What depends on the input's order or on the output's format isn't here,
+/// The members are those of `GenerationResult`. What depends on the input's order or on the output's format isn't here,
 /// so a result fits wherever its line has moved, and whatever the output looks like. Before the records there may be
 /// lines that a redo begins with (`RedoMark`).
 package struct ResultRecord {
@@ -18,12 +18,10 @@ package struct ResultRecord {
     /// The sealed line, without a line feed.
     var line: [UInt8] {
         ChecksummedLine.make { writer in
-            if repetition > 0 {
-                writer.int("repeat", repetition)
-            }
+            if repetition > 0 { writer.int("repeat", repetition) }
             writer.string("id", key.id)
             writer.int("sample", key.sample)
-            ResultCoding.write(result, to: &writer)
+            result.write(to: &writer)
             writer.hex("line_hash", key.contentHash)
             writer.string("run", run)
         }
@@ -33,11 +31,11 @@ package struct ResultRecord {
 extension ResultRecord {
     /// - Parameter line: one whose sum is known to be right.
     init?(_ line: UnsafeRawBufferPointer) {
-        var members = ResultCoding.Members()
+        var reader = ResultReader()
         let head = RecordHead(line) { name, scanner throws(JSONFault) in
-            try members.take(name, from: &scanner)
+            try reader.take(name, from: &scanner)
         }
-        guard let head, let result = members.result else { return nil }
+        guard let head, let result = reader.result else { return nil }
         self.init(key: head.key, repetition: head.repetition, run: head.run, result: result)
     }
 }
@@ -59,7 +57,7 @@ struct RecordHead {
             if isFailed || tokens != nil {
                 try scanner.skip()
             } else if name.spells("usage") {
-                tokens = ResultCoding.usage(try scanner.value())?.completion ?? -1
+                tokens = try scanner.value().tokenCounts?.completion ?? -1
             } else {
                 isFailed = name.spells("error")
                 try scanner.skip()

@@ -26,7 +26,7 @@ package struct ScoredResult: TaskResult {
     }
 
     package init?(_ log: JSONValue) {
-        guard let promptTokens = ResultCoding.usage(log["usage"])?.prompt else { return nil }
+        guard let promptTokens = log["usage"]?.tokenCounts?.prompt else { return nil }
         var scores: [Score?] = [Score(log)]
         if case .array(let list)? = log["scores"] { scores = list.map { Score($0) } }
         guard case let made = scores.compactMap(\.self), made.count == scores.count, !made.isEmpty else {
@@ -46,14 +46,12 @@ package struct ScoredResult: TaskResult {
 
     package func write(_ members: ResultMembers, to writer: inout JSONWriter) {
         if isList {
-            writer.array("scores") { writer in
-                for score in scores { writer.object { score.write(members, to: &$0) } }
-            }
+            writer.objects("scores", scores) { $1.write(members, to: &$0) }
             writer.int("best", best)
         } else {
             for score in scores { score.write(members, to: &writer) }
         }
-        if members != .data { ResultCoding.writeUsage(of: self, &writer) }
+        if members != .data { writeUsage(to: &writer) }
     }
 
     package func describe(in report: inout ReportedResult) {
@@ -94,7 +92,7 @@ package struct Score: Sendable, Equatable {
         guard case .array(let values)? = log["token_logprobs"], !values.isEmpty else { return nil }
         self.init(
             values.compactMap(\.float), tokens: log["tokens"]?.numbers(Int32.self),
-            provenance: ResultCoding.provenance(of: log))
+            provenance: log.provenance)
     }
 
     package var count: Int { logprobs.count }
@@ -108,8 +106,8 @@ package struct Score: Sendable, Equatable {
         writer.number("mean", mean)
         writer.number("perplexity", perplexity)
         if members == .data { return }
-        writer.array("token_logprobs") { writer in for value in logprobs { writer.number(value) } }
-        if let tokens { ResultCoding.write(tokens, &writer) }
-        ResultCoding.write(provenance, &writer)
+        writer.array("token_logprobs", logprobs) { $0.number($1) }
+        if let tokens { writer.array("tokens", tokens) { $0.int($1) } }
+        writer.provenance(provenance)
     }
 }

@@ -71,8 +71,10 @@ package struct StepsResult: TaskResult {
 
     package func write(_ members: ResultMembers, to writer: inout JSONWriter) {
         if members == .data { writeData(to: &writer) } else { writeSteps(members, to: &writer) }
-        writeEnd(to: &writer)
-        if members != .data { ResultCoding.writeUsage(of: self, &writer) }
+        if let item { writer.raw(JobStep.item, item) }
+        if let dropped { writer.string("dropped", dropped) }
+        if let original { writer.string("duplicate_of", original) }
+        if members != .data { writeUsage(to: &writer) }
     }
 
     /// Form in which a running row is saved.
@@ -81,7 +83,7 @@ package struct StepsResult: TaskResult {
     }
 
     private func writeSteps(_ members: ResultMembers, to writer: inout JSONWriter) {
-        writer.array("steps") { writer in for step in steps { writer.string(step.name) } }
+        writer.array("steps", steps) { $0.string($1.name) }
         for step in steps { writer.object(step.name) { step.result.write(members, to: &$0) } }
     }
 
@@ -95,14 +97,6 @@ package struct StepsResult: TaskResult {
                 writer.object { step.result.write(.data, to: &$0) }
             }
         }
-    }
-
-    private func writeEnd(to writer: inout JSONWriter) {
-        if let item {
-            writer.raw(JobStep.item, item)
-        }
-        if let dropped { writer.string("dropped", dropped) }
-        if let original { writer.string("duplicate_of", original) }
     }
 
     /// A step's column is called `NAME.` followed by its own name.
@@ -121,10 +115,9 @@ package struct StepsResult: TaskResult {
     package func describe(in report: inout ReportedResult) {
         report.status =
             original == nil ? outcome.description : "dropped by \(dropped ?? ""), a duplicate"
-        report.row = self
         var texts: [String] = []
         for step in steps {
-            let own = ReportedResult(step: step.result, of: report.key)
+            let own = ReportedResult(GenerationResult(step.result), report.key)
             texts.append("\(step.name): \(own.text ?? "")")
             report.fields += own.fields.map { .init([step.name] + $0.path, $0.value) }
             if step.result.completion != nil {

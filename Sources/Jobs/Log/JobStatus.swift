@@ -70,7 +70,7 @@ package struct JobStatus: Sendable, Equatable {
             status.failed = index.all.count(where: \.isFailed)
             for number in 0..<(tallies ? index.count : 0)
             where index[number].isStored && !index[number].isFailed {
-                if let told = try log.record(number).result.made?.tally {
+                if let told = try log.record(number).result.made?.row?.outcome {
                     status.tally[told, default: 0] += 1
                 }
             }

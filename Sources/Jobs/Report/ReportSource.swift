@@ -34,7 +34,8 @@ package final class ReportSource {
     package func visit(_ body: (ReportedResult) throws -> Bool) throws {
         var line = -1
         for number in 0..<stored.count where stored.index[number].isStored {
-            var result = ReportedResult(try stored.record(number))
+            let record = try stored.record(number)
+            var result = ReportedResult(record.result, record.key)
             if result.sample == 0 { line += 1 }
             if state == .complete { result.index = line }
             guard try body(result) else { return }

@@ -77,7 +77,7 @@ extension JobRun {
     }
 
     private func note(_ made: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool) {
-        if let tally = made.tally { statistics.tally[tally, default: 0] += 1 }
+        if let tally = made.row?.outcome { statistics.tally[tally, default: 0] += 1 }
         guard let completion = made.completion else { return }
         statistics.finishReasons[completion.finishReason?.rawValue ?? "", default: 0] += 1
         guard isOwn else { return }
@@ -87,7 +87,7 @@ extension JobRun {
 
     private func put(_ result: GenerationResult, _ label: RequestLabel) throws {
         gates?.ended(
-            label.position, isAccepted: result.made?.isAccepted ?? false, tally: result.made?.tally)
+            label.position, isAccepted: result.made?.isAccepted ?? false, tally: result.made?.row?.outcome)
         try tellEnd()
         if label.isDone { return }
         if let end = gates?.end, label.position >= end { return }

@@ -266,7 +266,7 @@ struct RowDecisions {
             failed.insert(line.id)
             return nil
         }
-        let isNotNeeded = (result.made as? StepsResult)?.isNotNeeded ?? false
+        let isNotNeeded = result.made?.row?.isNotNeeded ?? false
         if isNotNeeded != (perLine.map { acceptedOfLine >= $0 } ?? false) {
             return isNotNeeded
                 ? "is said not to be needed, and only \(acceptedOfLine) rows of its line are accepted (until)"

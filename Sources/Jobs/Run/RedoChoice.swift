@@ -104,12 +104,12 @@ package struct RedoChoice: Sendable {
         let writer = JSONWriter.object { writer in
             writer.string("id", record.key.id)
             writer.int("sample", record.key.sample)
-            ResultCoding.write(record.result, to: &writer)
+            record.result.write(to: &writer)
         }
         guard case .object(var members)? = try? JSONValue(parsing: writer.bytes, limits: .ownLine) else {
             return [:]
         }
-        if let row = record.result.made as? StepsResult {
+        if let row = record.result.made?.row {
             // With the members of answers that are objects, as conditions of steps see them.
             for step in row.steps { members[step.name] = StepRow.value(of: step.result) }
         }

@@ -36,7 +36,7 @@ package struct RowReuse {
             let found = try store.use { store in
                 try keys.lazy.compactMap { try store.log?.earlierRow(of: $0, run: run) }.first
             }
-            guard let row = found?.made as? StepsResult else { continue }
+            guard let row = found?.made?.row else { continue }
             steps += row.steps.filter { missing.contains($0.name) }
         }
         guard !steps.isEmpty else { return saved }

@@ -125,7 +125,6 @@ import Testing
 
 extension ReportedResult {
     init(_ result: GenerationResult, _ id: String) {
-        self.init(
-            ResultRecord(key: ResultKey(id: id, contentHash: 0), repetition: 0, run: "", result: result))
+        self.init(result, ResultKey(id: id, contentHash: 0))
     }
 }

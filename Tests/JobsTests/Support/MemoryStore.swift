@@ -71,7 +71,7 @@ final class MemoryStore: ResultStore {
                 writer.string(slot.key.id)
                 writer.key("index")
                 writer.int(position / samples)
-                ResultCoding.write(result, to: &writer)
+                result.write(to: &writer)
             }
             return writer.text
         }

@@ -120,18 +120,18 @@ enum ScriptedRun {
     /// A result of `lines`, whose end is cut off with the timing.
     static func result(_ line: String) throws -> GenerationResult {
         let text = line + (line.contains("\"error\"") ? "" : "}")
-        var members = ResultCoding.Members()
+        var reader = ResultReader()
         try Array(text.utf8).withUnsafeBytes { bytes in
             try JSONScanner.scan(bytes, limits: .ownLine) { scanner in
                 try scanner.object { scanner, name in
                     guard !["id", "index", "sample"].contains(String(decoding: name, as: UTF8.self)) else {
                         return try scanner.skip()
                     }
-                    try members.take(name, from: &scanner)
+                    try reader.take(name, from: &scanner)
                 }
             }
         }
-        return try #require(members.result, "\(line)")
+        return try #require(reader.result, "\(line)")
     }
 
     /// A job's store, as a session opens it.

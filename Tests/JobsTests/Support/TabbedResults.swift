@@ -4,14 +4,14 @@
 extension ResultFormat {
     /// A second format: id and text, with a tab between them. It can't carry what a result is known by.
     static let tabbed = ResultFormat(word: "tabbed", start: "id\ttext\n") { _ in
-        { piece, output in
+        { encoder, output in
             let text =
-                switch piece.record.result.content {
+                switch encoder.record.result.content {
                 case .made(let made): made.cell("text") ?? ""
                 case .failed(let failure): "(\(failure.error.message))"
                 }
             // A text may have line feeds: a result is not always a line.
-            output += "\(piece.record.key.id)\t\(text)\n".utf8
+            output += "\(encoder.record.key.id)\t\(text)\n".utf8
         }
     }
 

@@ -23,15 +23,16 @@ extension ResultFormat {
             makeWriter: { format in { write($0, model: format.layout, to: &$1) } })
     }
 
-    private static func write(_ piece: ResultPiece, model: String, to output: inout [UInt8]) {
-        let (key, result) = (piece.record.key, piece.record.result)
+    private static func write(_ encoder: ResultEncoder, model: String, to output: inout [UInt8]) {
+        let (key, result) = (encoder.record.key, encoder.record.result)
         let request = OpenAIRequest(of: result)
         var id: [UInt8] = []
         JSONBytes.appendHex(key.contentHash, to: &id)
         let answer = OpenAIAnswer(
             id: String(decoding: id, as: UTF8.self), model: request.model ?? model, created: 0,
             endpoint: request.endpoint)
-        let (status, body) = answer.whole(piece.results, run: piece.record.run, of: request)
+        let (status, body) = answer.whole(
+            encoder.held.map(\.result), run: encoder.record.run, of: request)
         let writer = JSONWriter.object { writer in
             writer.string("id", "batch_req_\(answer.id)")
             writer.string("custom_id", key.id)

@@ -171,7 +171,7 @@ package struct HeldRow: Sendable {
 
     /// Decides as an earlier result does.
     func decided(as result: (any TaskResult)?) -> RequestOutcome {
-        let known = result as? StepsResult
+        let known = result?.row
         return row.compared(with: known?.dropped == row.step.name ? known?.original : nil)
     }
 
@@ -198,7 +198,7 @@ package struct PastRow: Sendable {
     init(_ result: (any TaskResult)?, _ plan: StepPlan, id: String, position: Int, fields: JSONValue?) {
         (self.id, self.position) = (id, position)
         isAccepted = result?.isAccepted ?? false
-        guard let result = result as? StepsResult, let fields else { return }
+        guard let result = result?.row, let fields else { return }
         texts = plan.comparedTexts(of: result, fields)
     }
 }
