@@ -55,9 +55,7 @@ package final class ByteSource {
             try system.attempt(
                 Self.failure, path == "-" ? "stdin" : path, try call(), kind: .missingInput)
         }
-        let descriptor =
-            try path == "-" ? 0 : attempt(try system.open(path, isSettings ? .read : .readStream))
-        self.descriptor = descriptor
+        descriptor = try path == "-" ? 0 : attempt(try system.open(path, isSettings ? .read : .readStream))
         let info = try attempt(try system.info(descriptor))
         if info.kind == .folder { throw UserError(.missingInput, at: name, "is a folder, not a file.") }
         guard info.kind == .regular else {

@@ -89,20 +89,23 @@ package final class FollowedInput {
     func waits() -> Bool {
         guard goesOn() else { return false }
         WorkerThread.sleep(seconds: Self.interval)
+        return Set(found).isSubset(of: job.input)
+    }
+
+    /// All files that are there now.
+    private var found: [String] {
         var now = job
         now.findInputs()
-        return Set(now.input).isSubset(of: job.input)
+        return now.input
     }
 
     /// Returns new files, if more is wanted. One that sorts before files already read waits for the next round, in
     /// which lines have their usual order; a stream has no other round.
     func newPaths() -> [String] {
         guard goesOn() else { return [] }
-        var now = job
-        now.findInputs()
-        let known = Set(job.input)
-        let new = now.input.filter { !known.contains($0) }
-        guard job.output == "-" || now.input.starts(with: job.input) else { return [] }
+        let (found, known) = (found, Set(job.input))
+        guard job.output == "-" || found.starts(with: job.input) else { return [] }
+        let new = found.filter { !known.contains($0) }
         lock.withLock { job.input += new }
         return new
     }

@@ -71,15 +71,14 @@ struct PromptBuilder: Sendable {
             )
         }
         guard usesChat, !isCompletion else {
-            if case .messages = record.content, !templateTakesMessages {
-                try refuseBoth(record)
-                throw LineError(.badField, "`messages` need a chat template, but the job says chat: false.")
-            }
-            if record.system != nil {
-                throw LineError(.badField, "`system` needs a chat template, but the job says chat: false.")
+            let hasMessages = if case .messages = record.content { !templateTakesMessages } else { false }
+            guard !hasMessages, record.system == nil else {
+                throw LineError(
+                    .badField,
+                    "`\(hasMessages ? "messages" : "system")` needs a chat template, but the job says chat: false."
+                )
             }
             let text = try question(record)
-            if text.isEmpty, !mayBeEmpty, !allowsEmpty { throw Self.empty("The prompt") }
             if !mayBeEmpty { try checkText(text, "The prompt") }
             return .text(text + (beginning ?? ""))
         }
@@ -87,21 +86,22 @@ struct PromptBuilder: Sendable {
         return beginning.map { .continued(conversation, prefix: $0) } ?? .messages(conversation)
     }
 
-    /// Returns the system message, the job's messages, and the line's messages or question.
+    /// Returns the system message, the job's messages, and the line's messages or question. The job's system message
+    /// replaces the line's own.
     private func conversation(_ record: PromptRecord) throws(LineError) -> [ChatMessage] {
         var own: [ChatMessage]
         switch record.content {
         case .messages(let messages) where !templateTakesMessages:
-            try refuseBoth(record)
-            if asksByItself {
+            guard record.fields["prompt"] == nil else {
                 throw LineError(
                     .badField,
-                    "The request has `messages`, but the job's messages already end with the question.")
+                    "The line has both `prompt` and `messages`; keep one, or choose with the job's prompt template."
+                )
             }
-            if isPromptChosen {
+            guard !asksByItself, !isPromptChosen else {
                 throw LineError(
                     .badField,
-                    "The request has `messages`, so the job's prompt can't be used; leave it out, or let it use `messages`."
+                    "The request has `messages`, but the job has the question, too; leave that out, or let the job's prompt use `messages`."
                 )
             }
             own = messages
@@ -125,59 +125,33 @@ struct PromptBuilder: Sendable {
         }
         if asksByItself, let question = examples.last { try checkText(question.content, "The prompt") }
         own.insert(contentsOf: examples, at: own.first?.role == "system" ? 1 : 0)
-        return try withSystem(own, record)
+        if let system {
+            if own.first?.role != "system" { own.insert(ChatMessage(role: "system", content: ""), at: 0) }
+            own[0].content = try system.fill(from: record.fields)
+        }
+        return own
     }
 
     private func checkText(_ text: String, _ name: String) throws(LineError) {
         guard !allowsEmpty, text.unicodeScalars.allSatisfy(\.properties.isWhitespace) else { return }
-        throw Self.empty(name)
-    }
-
-    private static func empty(_ name: String) -> LineError {
-        LineError(
+        throw LineError(
             .emptyPrompt, "\(name) is white space only; `allow_empty: true` in a job allows that.")
-    }
-
-    private func refuseBoth(_ record: PromptRecord) throws(LineError) {
-        guard record.fields["prompt"] == nil else {
-            throw LineError(
-                .badField,
-                "The line has both `prompt` and `messages`; keep one, or choose with the job's prompt template."
-            )
-        }
     }
 
     private func question(_ record: PromptRecord) throws(LineError) -> String {
         if case .fields = record.content, !isPromptChosen {
-            if mayBeEmpty, record.fields.given("prompt") == nil { return "" }
-            try checkPrompt(record.fields["prompt"])
+            switch record.fields.given("prompt") {
+            case .string?: break
+            case nil:
+                if mayBeEmpty { return "" }
+                throw LineError(
+                    .missingPrompt, "The line has no `prompt` (a string or token ids) and no `messages`.")
+            case let other?:
+                throw LineError(
+                    .badField, "`prompt` must be a string or a list of token ids, but is \(other.kindName).")
+            }
         }
         return try prompt.fill(from: record.fields)
-    }
-
-    private func checkPrompt(_ prompt: JSONValue?) throws(LineError) {
-        switch prompt {
-        case .string: return
-        case nil, .null:
-            throw LineError(
-                .missingPrompt, "The line has no `prompt` (a string or token ids) and no `messages`.")
-        case let other?:
-            throw LineError(
-                .badField, "`prompt` must be a string or a list of token ids, but is \(other.kindName).")
-        }
-    }
-
-    /// Puts the job's system message first; it replaces the line's own.
-    private func withSystem(_ messages: [ChatMessage], _ record: PromptRecord) throws(LineError)
-        -> [ChatMessage]
-    {
-        guard let system else { return messages }
-        var messages = messages
-        if messages.first?.role != "system" {
-            messages.insert(ChatMessage(role: "system", content: ""), at: 0)
-        }
-        messages[0].content = try system.fill(from: record.fields)
-        return messages
     }
 }
 
