@@ -182,9 +182,6 @@ package final class ByteSource {
     package func look() throws {
         guard looked == nil else { return }
         var start: [UInt8] = []
-        if isOurs, ParquetFile.isArrow(named: name) {
-            throw UserError(.io, at: name, ParquetFile.arrowAdvice)
-        }
         let magics = Packing.allCases.flatMap(\.magics) + [ParquetFile.magic] + ParquetFile.arrowMagics
         while let magic = magics.first(where: { $0.starts(with: start) }) {
             if start == magic { break }
@@ -194,7 +191,7 @@ package final class ByteSource {
             start.append(next)
         }
         looked = start
-        if ParquetFile.arrowMagics.contains(start) {
+        if ParquetFile.arrowMagics.contains(start) || isOurs && ParquetFile.isArrow(named: name) {
             throw UserError(.io, at: name, ParquetFile.arrowAdvice)
         }
         isParquet = try isParquet(start)

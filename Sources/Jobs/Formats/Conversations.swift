@@ -12,7 +12,7 @@ enum Conversations {
     static let member = "messages"
 
     /// The conversation up to the answer, with the answer's prefix in the last message.
-    @Sendable static func carried(_ prompt: Prompt) throws(LineError) -> GenerationResult.CarriedValue {
+    static func carried(_ prompt: Prompt) throws(LineError) -> GenerationResult.CarriedValue {
         let (messages, beginning): ([ChatMessage], String)
         switch prompt {
         case .messages(let asked): (messages, beginning) = (asked, "")
@@ -37,7 +37,7 @@ enum Conversations {
         return .init(name: member, json: conversation.text)
     }
 
-    @Sendable static func problem(with job: JobSettings) -> String? {
+    static func problem(with job: JobSettings) -> String? {
         if job.errors != nil { return "leaves failed lines out, and can't have a file of them (errors)" }
         if !job.chat { return "needs conversations, and with chat: false there are none" }
         let answers = job.parts.contains {
@@ -69,7 +69,7 @@ enum Conversations {
         return String(decoding: asked.utf8.dropLast("\"}]".count) + text, as: UTF8.self) + rest + "]"
     }
 
-    @Sendable static func write(_ result: GenerationResult, to writer: inout JSONWriter) -> Bool {
+    static func write(_ result: GenerationResult, to writer: inout JSONWriter) -> Bool {
         guard let conversation = conversation(of: result) else { return false }
         writer.raw(member, conversation)
         for value in result.kept where value.name != member { writer.raw(value.name, value.json) }

@@ -21,25 +21,18 @@ struct InputLook {
         self.init(start: start)
     }
 
-    /// Returns the file's real format, and a remedy; nil if it may be JSON lines.
+    /// Returns the reason why the file is no JSON lines, and remedies; nil if it may be.
     func problem(path: String) -> Message? {
         if let problem = packing(path: path) { return problem }
         let lines = firstLines
-        guard let first = lines.first else { return nil }
-        if isArray {
-            return
-                "is a JSON array, not one object a line. --input-format json reads it, and so does a name that ends in .json."
-        }
-        if first == [UInt8(ascii: "{")] {
-            return
-                "has JSON objects over several lines; the input must have one object a line. \"jq -c . \(path)\" makes it so."
-        }
-        guard lines.count > 1, !lines.contains(where: { $0.first == UInt8(ascii: "{") }) else { return nil }
-        let (commas, tabs) = (first.count { $0 == UInt8(ascii: ",") }, first.count { $0 == 0x09 })
-        guard max(commas, tabs) > 0 else { return nil }
-        let name = tabs > commas ? "TSV" : "CSV"
+        // An object over several lines begins with its brace alone.
+        guard
+            isArray
+                || lines.count > 1
+                    && !lines.contains(where: { $0.first == UInt8(ascii: "{") && $0.count > 1 })
+        else { return nil }
         return
-            "looks like \(name), not JSON lines: none of the first lines is an object. --input-format \(name.lowercased()) reads it, and so does a name that ends in .\(name.lowercased())."
+            "is not JSON lines: none of the first lines is an object. --input-format json reads a JSON array, csv or tsv a table, and so does a name that ends in .json, .csv or .tsv. \"jq -c . \(path)\" makes lines of JSON objects over several lines."
     }
 
     /// Returns the reason why the file is no UTF-8 text; nil if it may be.

@@ -36,8 +36,8 @@ package struct InputReader {
     }
 
     /// Reads records from another source.
-    init(_ name: String, limit: Int = defaultLimit, next: @escaping RecordSource) {
-        self.init(paths: [], limit: limit)
+    init(_ name: String, next: @escaping RecordSource) {
+        self.init(paths: [])
         file = (name, nil, next)
     }
 

@@ -21,7 +21,7 @@ extension ResultFormat {
         return { encoder, output in
             var (writer, isThere) = (JSONWriter(), false)
             writer.object { writer in
-                if detail.carried == nil {
+                if detail != .messages {
                     writer.string("id", encoder.record.key.id)
                     if encoder.samples > 1 { writer.int("sample", encoder.record.key.sample) }
                 }
@@ -58,9 +58,6 @@ public enum ResultDetail: String, CaseIterable, Sendable {
         case .messages: "conversations to train a model with, failed and dropped ones left out"
         }
     }
-
-    /// Part of the prompt that results carry in place of their id; nil if none is needed.
-    var carried: CarriedPrompt? { self == .messages ? Conversations.carried : nil }
 
     /// Returns the reason why it can't show a job's results; nil if it can.
     func problem(with job: JobSettings) -> String? {

@@ -75,8 +75,6 @@ package struct JobLine {
         hashes = ([keys.scheme] + keys.earlier).map { $0.hash(of: line, ownID, content) }
     }
 
-    private static let idLimit = 4096
-
     /// Returns the id of a line, even of an invalid one; nil if it has none.
     /// - Parameter field: its field; nil is `id`, which is optional.
     static func id(of fields: JSONValue, _ field: String? = nil) throws(LineError) -> String? {
@@ -88,9 +86,6 @@ package struct JobLine {
         guard let id = value.idText else {
             throw LineError(
                 .badField, "`\(name)` must be a string or a whole number, but is \(value.kindName).")
-        }
-        guard id.utf8.count <= idLimit else {
-            throw LineError(.badField, "`\(name)` is longer than \(idLimit) bytes.")
         }
         // Each of several samples of a line has its own id.
         if field == nil, PreviousStep.isResult(fields), let sample = fields.int("sample") {
@@ -129,9 +124,6 @@ package struct JobLine {
         guard job.outputFormat.isByLine, let request else { return job.sampleCount }
         return (request.choices ?? job.sampleCount) * max(1, request.prompts.count)
     }
-
-    /// The error of an earlier job in the line.
-    package var carriedError: LineError? { fields.flatMap(PreviousStep.error) }
 }
 
 extension JSONValue {

@@ -75,10 +75,6 @@ package struct ResultFormat: Sendable, Equatable {
     }
 }
 
-/// Returns the part of the prompt that a result carries beside kept fields of its line. Throws if the output can't have
-/// this prompt.
-package typealias CarriedPrompt = @Sendable (Prompt) throws(LineError) -> GenerationResult.CarriedValue
-
 /// Writes one output from beginning to end. The same calls give the same bytes.
 package struct ResultEncoder {
     let format: ResultFormat

@@ -33,7 +33,7 @@ extension JobSettings {
         limit: Int = InputReader.defaultLimit, columns: Set<String>? = nil, follow: FollowedInput? = nil
     ) -> InputReader {
         if let rows = madeRows(limit: limit) {
-            return InputReader(Self.rowsName, limit: limit, next: rows)
+            return InputReader(Self.rowsName, next: rows)
         }
         return InputReader(
             paths: input, format: inputFormat, limit: limit, columns: columns, follow: follow)

@@ -199,7 +199,7 @@ extension JobKey {
                 .of(
                     .text, \.results, { try $0.word() },
                     // Results with their requests are other results.
-                    text: { $0.carried == nil ? nil : $0.rawValue },
+                    text: { $0 == .messages ? $0.rawValue : nil },
                     words: ResultDetail.allCases.map(\.rawValue))),
             JobKey(
                 "error_lines", "skip|pass",

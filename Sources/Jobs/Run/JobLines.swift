@@ -71,7 +71,7 @@ package struct JobLines {
             }
             seen?.add(record)
             var line = JobLine(record, keys)
-            if let error = line.carriedError {
+            if let error = line.fields.flatMap(PreviousStep.error) {
                 guard job.errorLines != .skip else {
                     passedOver += 1
                     continue

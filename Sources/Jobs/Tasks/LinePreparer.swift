@@ -6,8 +6,8 @@ import PhiText
 package struct LinePreparer: Sendable {
     private let builder: PromptBuilder
     private let task: any LineTask
-    /// Nil if results don't carry the prompt, or a step does.
-    private let carried: CarriedPrompt?
+    /// Whether results carry the prompt, and not a step's.
+    private let carriesPrompt: Bool
     private let samples: Int
 
     /// - Throws: `UserError` if a template of the job is malformed.
@@ -15,7 +15,7 @@ package struct LinePreparer: Sendable {
         let builder = try PromptBuilder(job.opening)
         self.builder = builder
         task = try job.task.type.init(job, builder)
-        carried = job.steps.isEmpty ? job.results.carried : nil
+        carriesPrompt = job.steps.isEmpty && job.results == .messages
         samples = job.sampleCount
     }
 
@@ -52,7 +52,8 @@ package struct LinePreparer: Sendable {
             return line
         }
         var line = try task.prepare(record, by: maker)
-        guard let value = try carried?(builder.prompt(for: record)) else { return line }
+        guard carriesPrompt else { return line }
+        let value = try Conversations.carried(builder.prompt(for: record))
         line.work = { [work = line.work] label, saved in
             var label = label
             label.kept.removeAll { $0.name == value.name }

@@ -11,12 +11,10 @@ import Testing
         JSONValue, LineError
     >] {
         let folder = try TestFolder()
-        var reader = InputReader(paths: [try folder.write(text, to: name)], chunkSize: chunk)
-        var all: [Result<JSONValue, LineError>] = []
-        while let record = try reader.next() {
-            all.append(Result { () throws(LineError) in try record.content().fields })
+        return try InputReader(paths: [try folder.write(text, to: name)], chunkSize: chunk).all().map {
+            record in
+            Result { () throws(LineError) in try record.content().fields }
         }
-        return all
     }
 
     @Test(arguments: [1, 7, 4096])
@@ -46,13 +44,10 @@ import Testing
     @Test func whatARecordIsKnownBy() throws {
         func hashes(_ text: String) throws -> [UInt64] {
             let folder = try TestFolder()
-            var reader = InputReader(paths: [try folder.write(text, to: "a.csv")])
-            var all: [UInt64] = []
             let keys = try LineKeys(.test(input: []) { $0.keep = .all })
-            while let record = try reader.next() {
-                all.append(JobLine(record, keys).contentHash)
+            return try InputReader(paths: [try folder.write(text, to: "a.csv")]).all().map {
+                JobLine($0, keys).contentHash
             }
-            return all
         }
         let first = try hashes("a,b\n1,2\n3,4\n")
         #expect(try hashes("a,b\n3,4\n1,2") == first.reversed())
@@ -78,12 +73,10 @@ import Testing
     @Test func aFirstRecordBeyondTheLimitIsAnError() throws {
         let folder = try TestFolder()
         let path = try folder.write(String(repeating: "long", count: 100) + "\na\n", to: "a.csv")
-        var reader = InputReader(paths: [path], limit: 20)
-        let error = #expect(throws: UserError.self) { try reader.next() }
+        let error = #expect(throws: UserError.self) { try InputReader(paths: [path], limit: 20).all() }
         #expect(error?.message.contains("has 400 bytes; at most 20 are read") == true)
         let foreign = try folder.write([0x61, 0xff, 0x0a, 0x62, 0x0a], to: "b.csv")
-        var second = InputReader(paths: [foreign])
-        let encoding = #expect(throws: UserError.self) { try second.next() }
+        let encoding = #expect(throws: UserError.self) { try InputReader(paths: [foreign]).all() }
         #expect(encoding?.message.contains("not valid UTF-8") == true)
     }
 

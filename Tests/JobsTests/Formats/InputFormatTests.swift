@@ -15,10 +15,7 @@ import Testing
     private func records(_ files: [String], limit: Int = 1000, chunk: Int = 5) throws -> [InputRecord] {
         let folder = try TestFolder()
         let paths = try files.enumerated().map { try folder.write($1, to: "\($0).csv") }
-        var reader = InputReader(paths: paths, format: InputFormat.csv, limit: limit, chunkSize: chunk)
-        var records: [InputRecord] = []
-        while let record = try reader.next() { records.append(record) }
-        return records
+        return try InputReader(paths: paths, format: InputFormat.csv, limit: limit, chunkSize: chunk).all()
     }
 
     @Test func aRecordMayBeSeveralLines() throws {
@@ -98,12 +95,9 @@ import Testing
         #expect(found == native)
         let folder = try TestFolder()
         let path = try folder.write("short\n\nmuch\ntoo\nlong\n\nshort\n", to: "in")
-        var reader = InputReader(paths: [path], format: InputFormat.paragraphs, limit: 10, chunkSize: 3)
-        for length in [5, 13, 5] {
-            let record = try #require(try reader.next())
-            #expect(record.text.length == length && record.bytes.isEmpty == (length > 10))
-        }
-        #expect(try reader.next() == nil)
+        let long = try InputReader(paths: [path], format: InputFormat.paragraphs, limit: 10, chunkSize: 3)
+            .all()
+        #expect(long.map(\.text.length) == [5, 13, 5] && long.map(\.bytes.isEmpty) == [false, true, false])
     }
 
     /// Input and output are read and written through the same layer.
@@ -111,10 +105,7 @@ import Testing
         let folder = try TestFolder()
         let path = try folder.write(text, to: "in")
         func read(_ system: FaultyFileSystem) throws -> Int {
-            var reader = InputReader(paths: [path], chunkSize: 8, system: system)
-            var count = 0
-            while try reader.next() != nil { count += 1 }
-            return count
+            try InputReader(paths: [path], chunkSize: 8, system: system).all().count
         }
         let counting = FaultyFileSystem()
         let whole = try read(counting)

@@ -28,9 +28,9 @@ import Testing
         Example(utf16("{\"a\": 1}"), "UTF-16", "iconv"),
         Example("[{\"prompt\": \"a\"},\n {\"prompt\": \"b\"}]\n", "JSON array", "--input-format json"),
         Example("[\n  {\n    \"prompt\": \"a\"\n  }\n]\n", "JSON array", "--input-format json"),
-        Example("{\n  \"prompt\": \"a\"\n}\n", "over several lines", "jq -c ."),
-        Example("id,prompt\n1,Hello\n2,\"a, b\"\n", "CSV", "--input-format csv"),
-        Example("id\tprompt\n1\tHello\n", "TSV", "--input-format tsv"),
+        Example("{\n  \"prompt\": \"a\"\n}\n", "JSON objects over several lines", "jq -c ."),
+        Example("id,prompt\n1,Hello\n2,\"a, b\"\n", "not JSON lines", "csv or tsv a table"),
+        Example("id\tprompt\n1\tHello\n", "not JSON lines", "csv or tsv a table"),
     ]
 
     @Test(arguments: examples)

@@ -21,11 +21,11 @@ import Testing
 
     private func read(_ text: String, chunk: Int = 4096, limit: Int = 1000) throws -> [Item] {
         let folder = try TestFolder()
-        var reader = InputReader(
+        let records = try InputReader(
             paths: [try folder.write(text, to: "in.json")], format: InputFormat.json, limit: limit,
-            chunkSize: chunk)
-        var all: [Item] = []
-        while let record = try reader.next() {
+            chunkSize: chunk
+        ).all()
+        return records.map { record in
             let found: Found
             if record.isHalf {
                 found = .half(record.whatIsBroken?.text ?? "")
@@ -36,9 +36,8 @@ import Testing
                     found = .wrong(error.message)
                 }
             }
-            all.append(Item(line: record.number, number: record.overallNumber, found: found))
+            return Item(line: record.number, number: record.overallNumber, found: found)
         }
-        return all
     }
 
     private func fields(_ text: String, chunk: Int = 4096) throws -> [JSONValue?] {
@@ -199,14 +198,11 @@ import Testing
     @Test func elementsAreKnownByWhatTheySay() throws {
         let folder = try TestFolder()
         func known(_ text: String, _ name: String) throws -> [String] {
-            var reader = InputReader(paths: [try folder.write(text, to: name)])
             let keys = try LineKeys(.test(input: []) { $0.keep = .all })
-            var all: [String] = []
-            while let record = try reader.next() {
+            return try InputReader(paths: [try folder.write(text, to: name)]).all().map { record in
                 let line = JobLine(record, keys)
-                all.append("\(line.id) \(line.contentHash)")
+                return "\(line.id) \(line.contentHash)"
             }
-            return all
         }
         let lines = try known("{\"id\":\"a\",\"x\":1}\n{\"x\":2}\n", "a.jsonl")
         #expect(try known("[{\"id\":\"a\",\"x\":1},{\"x\":2}]", "a.json") == lines)
@@ -227,8 +223,8 @@ import Testing
         let path = try folder.write("[{\"a\": 1}]", to: "a.json")
         let job = JobSettings.test(input: [path]) { $0.awaitsInput = true }
         #expect { try job.check(file: nil) } throws: { "\($0)".contains("can't be followed") }
-        var reader = InputReader(paths: [path], follow: FollowedInput(job) { false })
-        #expect { try reader.next() } throws: { "\($0)".contains("Run without --follow") }
+        let reader = InputReader(paths: [path], follow: FollowedInput(job) { false })
+        #expect { try reader.all() } throws: { "\($0)".contains("Run without --follow") }
     }
 
     /// Half a file is one error, and what is done is kept.

@@ -9,10 +9,7 @@ import Testing
     private func lines(_ files: [[UInt8]], limit: Int = 1000, chunk: Int = 7) throws -> [InputRecord] {
         let folder = try TestFolder()
         let paths = try files.enumerated().map { try folder.write($1, to: "\($0).jsonl") }
-        var reader = InputReader(paths: paths, limit: limit, chunkSize: chunk)
-        var lines: [InputRecord] = []
-        while let line = try reader.next() { lines.append(line) }
-        return lines
+        return try InputReader(paths: paths, limit: limit, chunkSize: chunk).all()
     }
 
     @Test func linesAreTheSameWhateverTheChunk() throws {
@@ -60,10 +57,8 @@ import Testing
     }
 
     @Test func missingFilesAndFoldersAreErrors() throws {
-        var reader = InputReader(paths: ["no-such-file.jsonl"])
-        #expect(throws: UserError.self) { try reader.next() }
-        let folder = try TestFolder()
-        var other = InputReader(paths: [folder.path])
-        #expect(throws: UserError.self) { try other.next() }
+        for path in ["no-such-file.jsonl", try TestFolder().path] {
+            #expect(throws: UserError.self) { try InputReader(paths: [path]).all() }
+        }
     }
 }

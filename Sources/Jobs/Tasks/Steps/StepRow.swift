@@ -84,8 +84,8 @@ struct StepRow: Sendable {
                 set(step.name, .null)
                 continue
             }
-            if let carried = plan.carried, carried.step == place {
-                label.kept.append(try carried.prompt(step.preparer.prompt(for: asked)))
+            if plan.carriedStep == place {
+                label.kept.append(try Conversations.carried(step.preparer.prompt(for: asked)))
             }
             guard let made = earlier.first(where: { $0.name == step.name }) else {
                 return .more(try works(saved))
@@ -198,7 +198,7 @@ struct StepRow: Sendable {
     ///   - first: the line in the first step, which all its rows share if they begin with the same prompt.
     ///   - saved: an earlier run's part of the first step.
     func begun(_ first: PreparedLine?, _ saved: InFlightRecord?) -> [PendingRequest] {
-        if let first, !plan.steps[0].differs, plan.carried?.step != 0 {
+        if let first, !plan.steps[0].differs, plan.carriedStep != 0 {
             return first.work(stepLabel, saved).map(wrapped)
         }
         var row = self

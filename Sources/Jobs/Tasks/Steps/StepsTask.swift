@@ -105,8 +105,8 @@ final class StepPlan: Sendable {
     let used: Set<String>
     /// The line's fields among them.
     let fields: Set<String>
-    /// The prompt that results carry, and its step: the last that generates text.
-    let carried: (prompt: CarriedPrompt, step: Int)?
+    /// The step whose prompt results carry: the last that generates text. Nil if they carry none.
+    let carriedStep: Int?
 
     /// Names that templates see besides the line's fields.
     let made: Set<String>
@@ -137,7 +137,7 @@ final class StepPlan: Sendable {
         made = Set(steps.map(\.name)).union(steps.contains { $0.items != nil } ? [JobStep.item] : [])
         fields = used.subtracting(made)
         let last = job.parts.lastIndex { $0.task == .generate && $0.choices == nil }
-        carried = job.results.carried.flatMap { prompt in last.map { (prompt, $0) } }
+        carriedStep = job.results == .messages ? last : nil
     }
 }
 
