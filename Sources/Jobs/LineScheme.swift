@@ -58,7 +58,8 @@ package struct LineScheme: Sendable, Hashable {
         let isResult = PreviousStep.isResult(.object(line))
         for name in Self.settings {
             guard let value = line[name], value != .null,
-                PromptRecord.isSetting(JSONMember(name: name, value: value), isResult)
+                // The seed in an earlier step's result is no setting.
+                !(isResult && name == "seed"), AnswerKey.named(name)?.isAsked(value) ?? true
             else { continue }
             hash.add(name: name)
             hash.add(value)
@@ -86,17 +87,6 @@ package struct LineScheme: Sendable, Hashable {
             for part in request.unsupported { hash.add(name: part.name) }
         }
         return hash.value
-    }
-}
-
-extension PromptRecord {
-    /// Whether a member of a line is a setting of its answer.
-    /// - Parameter isResult: whether the line is an earlier step's result, whose seed is no setting.
-    fileprivate static func isSetting(_ member: JSONMember, _ isResult: Bool) -> Bool {
-        switch member.name {
-        case "seed": !isResult
-        default: AnswerKey.named(member.name)?.isAsked(member.value) ?? true
-        }
     }
 }
 

@@ -117,12 +117,7 @@ package final class FollowedInput {
 /// Ids seen so far, by 96 bits of a hash: enough that no two ids collide by chance (with a billion, once in 10^11
 /// runs). Several sets grow one after the other, so that at most one is in memory twice.
 package struct SeenIDs {
-    private struct Digest: Hashable, BitwiseCopyable {
-        var words: (UInt32, UInt32, UInt32)
-
-        static func == (a: Digest, b: Digest) -> Bool { a.words == b.words }
-        func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
-    }
+    private struct Digest: Hashable, BitwiseCopyable { var a, b, c: UInt32 }
 
     private var sets = [Set<Digest>](repeating: [], count: 64)
 
@@ -131,6 +126,6 @@ package struct SeenIDs {
     /// - Returns: false if the id was seen before.
     package mutating func insert(_ id: String) -> Bool {
         let digest = SHA.sha256(of: id.utf8).withUnsafeBytes { $0.loadUnaligned(as: Digest.self) }
-        return sets[Int(digest.words.1 % 64)].insert(digest).inserted
+        return sets[Int(digest.b % 64)].insert(digest).inserted
     }
 }

@@ -29,22 +29,15 @@ package struct LineSelection: Sendable, Equatable {
 
     static func shard(index: Int, count: Int) -> Self { Self(shard: Shard(index: index, count: count)) }
 
-    /// The first lines.
-    package static func first(_ count: Int) -> Self { Self(lines: [count]) }
-
-    /// From the first line on, until so many rows are accepted; for a finished output with the number of lines that it
-    /// took. With a shard, these are its own lines and its share of the rows.
-    package static func accepted(_ wanted: Int, lines: Int?, of shard: Shard? = nil) -> Self {
-        Self(shard: shard, lines: lines.map { [$0] }, wanted: wanted)
+    package static func some(_ places: [Int]) -> Self {
+        var selection = Self()
+        selection.some = places
+        return selection
     }
 
-    /// Joined shards: the number of lines of each, and the number of all accepted rows if they ended with them.
-    static func joined(lines: [Int], accepted: Int?) -> Self { Self(lines: lines, wanted: accepted) }
-
-    package static func some(_ places: [Int]) -> Self { Self(some: places) }
-
-    private init(shard: Shard? = nil, lines: [Int]? = nil, wanted: Int? = nil, some: [Int]? = nil) {
-        (self.shard, self.lines, self.wanted, self.some) = (shard, lines, wanted, some)
+    /// - Parameters: see the members. With a shard, lines are its own; the accepted rows are those of all shards.
+    init(shard: Shard? = nil, lines: [Int]? = nil, wanted: Int? = nil) {
+        (self.shard, self.lines, self.wanted) = (shard, lines, wanted)
     }
 
     /// This run's share of the accepted rows.

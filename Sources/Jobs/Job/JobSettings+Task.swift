@@ -46,7 +46,7 @@ extension JobSettings {
     /// Number of accepted rows that ends a job with steps; nil for all lines.
     public var until: Int? {
         get { selection.wanted }
-        set { selection = newValue.map { .accepted($0, lines: nil, of: selection.shard) } ?? .all }
+        set { selection = newValue.map { .init(shard: selection.shard, wanted: $0) } ?? .all }
     }
 
     /// An error of `until`; nil if all is well.

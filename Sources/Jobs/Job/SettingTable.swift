@@ -89,7 +89,7 @@ extension JobKey {
                 form: .int, set: { _ = try $1.int(in: 1...Int.max) },
                 resolve: { job, value in
                     if job.selection.shard != nil { throw value.fault("can't be combined with shard") }
-                    job.selection = .first(try value.int(in: 1...Int.max))
+                    job.selection = .init(lines: [try value.int(in: 1...Int.max)])
                 })),
         JobKey(
             "until", "N",

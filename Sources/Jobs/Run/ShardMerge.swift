@@ -81,7 +81,7 @@ package struct ShardMerge {
     private static func joined(_ shards: [Shard]) -> LineSelection {
         let wanted = shards[0].selection.wanted
         guard wanted != nil || shards[0].header.fingerprint.comparesRows else { return .all }
-        return .joined(lines: shards.map(\.lines), accepted: wanted)
+        return LineSelection(lines: shards.map(\.lines), wanted: wanted)
     }
 
     /// All shards have the same number of lines, the first ones perhaps one more; or each has those that it took until

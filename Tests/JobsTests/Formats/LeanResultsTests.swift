@@ -59,44 +59,36 @@ import Testing
 
     // MARK: Stores
 
-    private func format(isArray: Bool) throws -> ResultFormat {
-        isArray ? try #require(ResultFormat.json.showing(.lean)) : .lean
-    }
+    private func open(_ folder: TestFolder) throws -> LogStore { try openStore(folder, format: .lean) }
 
-    private func open(_ folder: TestFolder, _ isArray: Bool) throws -> LogStore {
-        try openStore(folder, format: format(isArray: isArray))
-    }
-
-    private func expected(_ lines: [TestLine], isArray: Bool) -> String {
-        let rows = lines.map { line in
+    private func expected(_ lines: [TestLine]) -> String {
+        lines.map { line in
             line.fails
-                ? "{\"id\":\"\(line.id)\",\"error\":{\"code\":\"bad_field\",\"message\":\"no \(line.content)\",\"line\":1}}"
-                : "{\"id\":\"\(line.id)\",\"text\":\"re: \(line.content)\"}"
-        }
-        if !isArray { return rows.map { $0 + "\n" }.joined() }
-        return rows.isEmpty ? "[]\n" : "[\n" + rows.joined(separator: ",\n") + "\n]\n"
+                ? "{\"id\":\"\(line.id)\",\"error\":{\"code\":\"bad_field\",\"message\":\"no \(line.content)\",\"line\":1}}\n"
+                : "{\"id\":\"\(line.id)\",\"text\":\"re: \(line.content)\"}\n"
+        }.joined()
     }
 
-    @Test(arguments: [false, true]) func runsGoOn(isArray: Bool) throws {
+    @Test func runsGoOn() throws {
         var lines = TestLine.make(20)
         lines[4].fails = true
         let folder = try TestFolder()
-        let first = try open(folder, isArray)
+        let first = try open(folder)
         try TestRun(lines: lines, limit: 9).run(first)
         try first.suspend()
-        try TestRun(lines: lines).run(open(folder, isArray))
-        #expect(try folder.text("out.jsonl") == expected(lines, isArray: isArray))
+        try TestRun(lines: lines).run(open(folder))
+        #expect(try folder.text("out.jsonl") == expected(lines))
         #expect(try folder.names == ["out.jsonl"])
         // The same failure is no change.
-        let again = try open(folder, isArray)
+        let again = try open(folder)
         #expect(try TestRun(lines: lines, redoesFailed: false).run(again) == 0)
         #expect(!again.didReplaceOutput && again.notes.isEmpty)
         lines.edit()
-        #expect(try TestRun(lines: lines).run(open(folder, isArray)) == 3)
-        #expect(try folder.text("out.jsonl") == expected(lines, isArray: isArray))
+        #expect(try TestRun(lines: lines).run(open(folder)) == 3)
+        #expect(try folder.text("out.jsonl") == expected(lines))
         let path = folder.path("out.jsonl")
         #expect(try folder.faults() == [])
-        #expect(try FinishedOutput(path)?.format().name == format(isArray: isArray).name)
+        #expect(try FinishedOutput(path)?.format().name == "jsonl+lean")
         let status = try JobStatus.read(output: path)
         #expect(status.done == 20 && status.failed == 1 && status.completionTokens == 7 * 19)
         // Another look at the same results.

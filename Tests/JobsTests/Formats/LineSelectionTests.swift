@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func someLines() {
-        let first = LineSelection.first(3)
+        let first = LineSelection(lines: [3])
         #expect((0..<5).map(first.holds) == [true, true, true, false, false])
         #expect(first.count(of: 2) == 2 && first.count(of: 9) == 3 && first.place(of: 2) == 2)
         for selection in [first, .shard(index: 1, count: 4)] {

@@ -66,7 +66,7 @@ import Testing
         let rows = try Self.rows()
         #expect(try Array(Self.rows { $0.rows = 1000 }[..<6]) == rows)
         #expect(try Self.rows { $0.pick.reverse() } == rows)
-        #expect(try Self.rows { $0.selection = .first(2) } == Array(rows[..<2]))
+        #expect(try Self.rows { $0.selection = .init(lines: [2]) } == Array(rows[..<2]))
         func ages(_ rows: [String]) throws -> [JSONValue?] {
             try rows.map { try JSONValue(parsing: Array($0.utf8), limits: .line)["age"] }
         }

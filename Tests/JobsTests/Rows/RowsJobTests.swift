@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func aPreviewIsTheBeginning() throws {
-        let preview = try job(1_000_000_000) { $0.selection = .first(7) }
+        let preview = try job(1_000_000_000) { $0.selection = .init(lines: [7]) }
         #expect(try run(preview).done == 7)
         let whole = try run(job())
         #expect(whole.done == 33 && whole.skipped == 7)

@@ -136,7 +136,7 @@ import Testing
                     distinct: {text: "answer.text | lower", near: 0.7}
                 """
         let job = try JobSettings.parse(yaml, name: "job.yaml", folder: folder.path)
-        #expect(job.until == 200 && job.selection == .accepted(200, lines: nil))
+        #expect(job.until == 200 && job.selection == .init(wanted: 200))
         #expect(job.steps[0].distinct == Distinctness("question.text"))
         #expect(job.steps[1].distinct == Distinctness("answer.text | lower", similarity: 0.7))
         let text = try #require(job.resultSettings.first { $0.name == "steps" }?.value)
@@ -173,21 +173,21 @@ import Testing
     }
 
     @Test func selectionsHaveNames() {
-        let ended = LineSelection.accepted(20, lines: nil).ended(after: 31)
+        let ended = LineSelection(wanted: 20).ended(after: 31)
         #expect(ended.name == "accepted 20 of 31" && LineSelection(name: "accepted 20 of 31") == ended)
         #expect(ended.holds(30) && !ended.holds(31) && ended.count(of: 90) == 31)
-        #expect(LineSelection.accepted(20, lines: nil).name == nil)
+        #expect(LineSelection(wanted: 20).name == nil)
         let shard = LineSelection.Shard(index: 1, count: 3)
-        let own = LineSelection.accepted(20, lines: 9, of: shard)
+        let own = LineSelection(shard: shard, lines: [9], wanted: 20)
         #expect(own.name == "2/3 accepted 20 of 9" && own.ownWanted == 7)
         #expect(own.holds(25) && !own.holds(28) && !own.holds(24) && own.place(of: 8) == 25)
         #expect(own.count(of: 26) == 9 && own.count(of: 10) == 3 && own.reach(in: 90) == 26)
-        let joined = LineSelection.joined(lines: [2, 5, 1], accepted: 20)
+        let joined = LineSelection(lines: [2, 5, 1], wanted: 20)
         #expect(joined.name == "accepted 20 of 2+5+1")
         let places = (0..<30).filter { joined.holds($0) }
         #expect(places == [0, 1, 2, 3, 4, 7, 10, 13] && (0..<8).map { joined.place(of: $0) } == places)
         #expect(joined.count(of: 8) == 6 && joined.reach(in: 90) == 14)
-        for selection in [own, joined, .joined(lines: [1, 2], accepted: nil)] {
+        for selection in [own, joined, .init(lines: [1, 2])] {
             #expect(selection.name.flatMap { LineSelection(name: $0) } == selection)
         }
         #expect((0..<3).map { LineSelection.Shard(index: $0, count: 3).share(of: 20) } == [6, 7, 7])
