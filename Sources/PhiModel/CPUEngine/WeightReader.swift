@@ -87,9 +87,12 @@ package struct WeightReader: WeightReading {
             adapter: part)
     }
 
-    package mutating func mixer(
-        _ make: (inout WeightReader) throws -> any RowMixer
-    ) throws -> any RowMixer { try make(&self) }
+    package mutating func mixer(_ tensors: any MixerTensors) throws -> any RowMixer {
+        guard let tensors = tensors as? any RowMixerTensors else {
+            preconditionFailure("the CPU has all mixers")
+        }
+        return try tensors.mixer(&self)
+    }
 
     /// Returns the memory of this type that a model's mixers share.
     mutating func shared<Memory: AnyObject>(_ make: @autoclosure () -> Memory) -> Memory {

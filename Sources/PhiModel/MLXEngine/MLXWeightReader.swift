@@ -70,7 +70,7 @@ struct MLXWeightReader: WeightReading {
             bias: scaled(try vector(path + ".bias", count)), epsilon: Float(epsilon))
     }
 
-    func mixer(_ make: (inout WeightReader) throws -> any RowMixer) throws -> Never {
+    func mixer(_ tensors: any MixerTensors) throws -> Never {
         preconditionFailure("models with mixers are refused before")
     }
 
