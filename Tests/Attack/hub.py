@@ -183,7 +183,7 @@ def tls(bench):
                    and b"hf_x" not in head, f"the proxy is asked {head}")
         with Proxy("407 Proxy Authentication Required") as proxy:
             address = f"http://me:secret@127.0.0.1:{proxy.port}"
-            run = pull(69, "answers 407", "proxy", HF_ENDPOINT=name, HTTPS_PROXY=address, SSL_CERT_FILE=certificate)
+            run = pull(69, "response 407", "proxy", HF_ENDPOINT=name, HTTPS_PROXY=address, SSL_CERT_FILE=certificate)
         expect(b"secret" not in run.err, f"the password is told: {run}")
         expect(len(proxy.heads) <= 2, f"a refusal is tried again: {proxy.heads}")
 
