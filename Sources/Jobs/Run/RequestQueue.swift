@@ -32,6 +32,8 @@ final class RequestQueue: Sendable {
     private let state: Condition<QueueState>
     /// Nobody will take more. Read without a lock, too.
     private let closed = Atomic<Bool>(false)
+    /// Whether the state is full, as the feeder sees it without the lock, for which it would wait at each line.
+    private let full = Atomic<Bool>(false)
 
     init(countLimit: Int, weightLimit: Int = 1 << 22) {
         state = Condition(QueueState(countLimit: countLimit, weightLimit: weightLimit))
@@ -41,7 +43,9 @@ final class RequestQueue: Sendable {
 
     /// - Returns: false if nobody wants more.
     func waitForRoom() -> Bool {
-        state.wait { state in isClosed ? false : state.isFull ? nil : true }
+        !isClosed
+            && (!full.load(ordering: .acquiring)
+                || state.wait { state in isClosed ? false : state.isFull ? nil : true })
     }
 
     /// Adds work, whether there is room or not: lines are added whole.
@@ -50,6 +54,7 @@ final class RequestQueue: Sendable {
             if isClosed { return }
             state.items.append(work)
             state.weight += work.weight
+            full.store(state.isFull, ordering: .releasing)
         }
     }
 
@@ -94,7 +99,10 @@ final class RequestQueue: Sendable {
     ) throws -> Popped {
         let popped = state.wait(atMost: patience, wakes: \.hasMuchRoom) {
             state -> Result<Popped, any Error>? in
-            if let work = state.pop(in: turn, cost) { return .success(.work(work)) }
+            if let work = state.pop(in: turn, cost) {
+                full.store(state.isFull, ordering: .releasing)
+                return .success(.work(work))
+            }
             guard state.isFinished, state.items.isEmpty else { return nil }
             if let failure = state.failure { return .failure(failure) }
             return state.begun.isEmpty ? .success(.end) : nil
