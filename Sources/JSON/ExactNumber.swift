@@ -97,7 +97,7 @@ package struct ExactNumber: Hashable, Sendable, Comparable, CustomStringConverti
     }
 
     /// Whether it is an integer multiple of a positive number.
-    /// - Precondition: the divisor has a `significand`.
+    /// - Precondition: the divisor has at most 19 digits, so that `significand` is not nil.
     package func isMultiple(of divisor: ExactNumber) -> Bool {
         guard !isZero else { return true }
         let shift = exponent - divisor.exponent

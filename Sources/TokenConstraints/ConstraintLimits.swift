@@ -28,8 +28,8 @@ package enum ConstraintLimits {
 
     /// Places that one text may be at; beyond, the later ones are dropped.
     static let places = 1_024
-    /// Levels of nested arrays and objects beyond which an answer ends the shortest way. With those of this way, and of
-    /// one token, they stay below the limit of reading JSON.
+    /// Nesting depth beyond which an answer takes the shortest way to its end. It leaves room for the levels of that way, and
+    /// of one token, below the depth that the JSON reader accepts.
     static let depth = 64
     /// Bytes of forced text that are found together.
     static let forcedBytes = 256

@@ -63,7 +63,6 @@ struct DoctorReport {
     var text: String {
         let memory = AvailableMemory.limits()
         let physical = Int(clamping: ProcessInfo.processInfo.physicalMemory)
-        // What results depend on besides model and job.
         let identity = PhiEngine.identity(EngineOptions()).map { "\($0.name) \($0.value)" }
             .joined(separator: ", ")
         var rows: [(String, String)] = [

@@ -45,6 +45,6 @@ extension JSONValue {
         }
     }
 
-    /// Returns an error with the value and the valid ones.
+    /// Returns an error that says what is right, and the value given instead.
     func wrong(_ right: String) -> SettingProblem { SettingProblem("must be \(right), but is \(shown)") }
 }

@@ -251,7 +251,7 @@ package struct LimitedText {
     package private(set) var length = 0
     /// The most bytes kept.
     let limit: Int
-    /// Whether a line ends in a line feed, not with the file.
+    /// Whether the line has its line feed; the last line of a file may lack it.
     var isComplete = false
 
     package var isTooLong: Bool { length > limit }

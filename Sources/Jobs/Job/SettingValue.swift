@@ -188,7 +188,7 @@ struct SettingValue {
     /// Returns an error with the value's place.
     func fault(_ what: String) -> SettingProblem { SettingProblem(what, line: line) }
 
-    /// Returns an error with the value and the valid ones.
+    /// Returns an error that says what is right, and the value given instead.
     func wrong(_ right: String) -> SettingProblem { fault("must be \(right), but is \(shown)") }
 
     private var isNumberLike: Bool {

@@ -26,7 +26,9 @@ extension LogStore: ResultStore {
                 key: key, repetition: Int(known.repetition), run: fingerprint.digest, result: result
             ).line
             guard line.count < ChecksummedLine.maximumLength else {
-                throw UserError(.io, at: paths.log, "the result of line \(key.id) is over 1 GiB long.")
+                throw UserError(
+                    .io, at: paths.log,
+                    "the result of line \(key.id) is over \(ChecksummedLine.maximumLength >> 20) MiB long.")
             }
             // A failed line that was tried again to the same end adds nothing. (Its piece may hold a result that went well.)
             if known.isStored, known.isFailed == result.isFailed, case let there = try found.record(number),

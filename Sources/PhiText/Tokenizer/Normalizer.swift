@@ -76,7 +76,8 @@ enum NormalForm {
         "\u{F81}": ["\u{F71}", "\u{F80}"],
     ]
 
-    /// Takes linear time: the library sorts a run of combining marks in quadratic time, so it gets long ones sorted.
+    /// Returns the text in NFC, in linear time. The library takes quadratic time to sort a run of combining marks, so long
+    /// runs are sorted first.
     static func composed(_ text: String) -> String {
         // No character below U+0300 changes, or is a mark.
         if text.utf8.allSatisfy({ $0 < 0xCC }) { return text }

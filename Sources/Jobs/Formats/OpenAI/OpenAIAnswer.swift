@@ -8,7 +8,7 @@ package struct OpenAIAnswer: Sendable {
     package let id: String
     let model: String
     let endpoint: OpenAIRequest.Endpoint
-    /// Seconds since 1970; 0 in a line of a file, so that it is reproducible.
+    /// Seconds since 1970; 0 in a file, so that two runs write the same.
     let created: Int
 
     package init(id: String, model: String, created: Int, endpoint: OpenAIRequest.Endpoint) {
