@@ -23,3 +23,32 @@ extension StringProtocol where UTF8View: BidirectionalCollection, UTF8View.SubSe
         String(decoding: Array(utf8).replacing(Array("\(text)".utf8), with: Array(other.utf8)), as: UTF8.self)
     }
 }
+
+extension UnsafeRawBufferPointer {
+    /// Returns the offset of the first `byte`.
+    package func offset(of byte: UInt8) -> Int? {
+        guard let start = baseAddress, let hit = memchr(start, Int32(byte), count) else { return nil }
+        return UnsafeRawPointer(hit) - start
+    }
+
+    /// Returns the offset of the first occurrence of a text from `start` on.
+    package func offset(of text: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
+        guard let first = text.first, let bytes = text.baseAddress, let base = baseAddress else {
+            return text.isEmpty ? start : nil
+        }
+        var start = start
+        while start + text.count <= count,
+            let hit = memchr(base + start, Int32(first), count - text.count - start + 1)
+        {
+            let found = UnsafeRawPointer(hit) - base
+            if memcmp(hit, bytes, text.count) == 0 { return found }
+            start = found + 1
+        }
+        return nil
+    }
+
+    package func offset(of text: StaticString, from start: Int = 0) -> Int? {
+        let text = UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        return offset(of: text, from: start)
+    }
+}

@@ -1,6 +1,7 @@
 import BatchEngine
 import Errors
 import FoundationShim
+import JSON
 import OperatingSystem
 
 /// A folder of answers by request, shared by any number of runs on any number of machines.

@@ -1,3 +1,5 @@
+import JSON
+
 // Callers catch it.
 @_exported import struct Errors.UserError
 
@@ -15,4 +17,18 @@ package struct SettingProblem: Error, Equatable {
     package init(_ message: String, line: Int? = nil) {
         (self.message, self.line) = (message, line)
     }
+}
+
+extension JSONValue {
+    /// The value in errors.
+    var shown: String {
+        switch self {
+        case .int(let number): "\(number)"
+        case .number(let number): number.text
+        default: kindName
+        }
+    }
+
+    /// Returns an error that says what is right, and the value given instead.
+    func wrong(_ right: String) -> SettingProblem { SettingProblem("must be \(right), but is \(shown)") }
 }

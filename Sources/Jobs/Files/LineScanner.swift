@@ -1,3 +1,5 @@
+import JSON
+
 /// Reads a file line by line in large pieces; memory is bounded by the longest line.
 struct LineScanner {
     let file: File

@@ -1,4 +1,5 @@
 import FoundationShim
+import JSON
 
 /// The store as a run uses it.
 extension LogStore: ResultStore {

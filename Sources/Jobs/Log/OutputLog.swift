@@ -375,8 +375,7 @@ extension OutputLog {
     /// damaged line feed joins two, which both may be whole.
     private static func split(_ line: LineScanner.Line) -> [(Int, UnsafeRawBufferPointer)] {
         var starts = [0]
-        while let next = ChecksummedLine.start.firstOffset(in: line.bytes, from: starts[starts.count - 1] + 1)
-        {
+        while let next = line.bytes.offset(of: ChecksummedLine.start, from: starts[starts.count - 1] + 1) {
             starts.append(next)
         }
         // One byte between them stood where the line feed was.

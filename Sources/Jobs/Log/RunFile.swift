@@ -1,5 +1,6 @@
 import Errors
 import FoundationShim
+import JSON
 import OperatingSystem
 
 /// Files beside the output that only phibatch makes, and how they are told from anybody else's: a name proves

@@ -1,3 +1,4 @@
+import JSON
 import PhiText
 
 /// Prompts of some results, read from the input again.

@@ -147,6 +147,6 @@ extension JobSettings {
 
 extension InputRecord {
     fileprivate func has(_ text: StaticString) -> Bool {
-        bytes.withUnsafeBytes { text.firstOffset(in: $0) != nil }
+        bytes.withUnsafeBytes { $0.offset(of: text) != nil }
     }
 }

@@ -43,29 +43,15 @@ package struct ChatTemplate: Sendable {
         guard let end = content.lastIndex(where: { $0 > 0x20 }) else { return false }
         // In place: the library's ranges would take eight bytes for each byte of a long text.
         let stands = text.utf8.withContiguousStorageIfAvailable { text in
-            content[...end].withContiguousStorageIfAvailable { Self.stands($0, in: text) } ?? false
+            content[...end].withContiguousStorageIfAvailable {
+                UnsafeRawBufferPointer(text).offset(of: UnsafeRawBufferPointer($0)) != nil
+            } ?? false
         }
         guard stands != true else { return false }
         // It may be in another form, such as JSON. Then other content changes the text.
         var others = messages
         others[index].content = "-"
         return try render(others, addGenerationPrompt: true) == text
-    }
-
-    private static func stands(
-        _ part: UnsafeBufferPointer<UInt8>, in text: UnsafeBufferPointer<UInt8>
-    ) -> Bool {
-        guard let first = part.first, let bytes = part.baseAddress, let base = text.baseAddress else {
-            return true
-        }
-        var start = 0
-        while start + part.count <= text.count,
-            let found = memchr(base + start, Int32(first), text.count - part.count - start + 1)
-        {
-            if memcmp(found, bytes, part.count) == 0 { return true }
-            start = found - UnsafeMutableRawPointer(mutating: base) + 1
-        }
-        return false
     }
 
     /// Renders messages with more members than role and content.

@@ -1,8 +1,8 @@
 /// CRC-64/XZ (ECMA-182, reflected; the check value of "123456789" is 995dc9bbdf1939fa), eight bytes
 /// at a time.
-enum Checksum {
+package enum Checksum {
     /// - Parameter before: checksum of the preceding bytes, to continue.
-    static func crc64(_ bytes: UnsafeRawBufferPointer, after before: UInt64 = 0) -> UInt64 {
+    package static func crc64(_ bytes: UnsafeRawBufferPointer, after before: UInt64 = 0) -> UInt64 {
         table.withUnsafeBufferPointer { table in
             var crc = ~before
             var index = 0
