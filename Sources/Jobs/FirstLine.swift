@@ -139,11 +139,11 @@ extension JobSettings {
     func checkBeginnings() throws {
         try firstRow()?.check()
         for path in input {
-            let isJSON = inputFormat.format(for: path).isJSONLines
+            let format = inputFormat.format(for: path)
             let line = Result { try firstLine(of: path) }
             // A file whose first line is a JSON object is in order.
-            if !isJSON || (try? line.get()) == nil, let look = InputLook(path: path),
-                let problem = isJSON ? look.problem(path: path) : look.packing(path: path)
+            if !format.isJSONLines || (try? line.get()) == nil, let start = InputFormat.start(of: path),
+                let problem = format.problem(start: start, path: path)
             {
                 throw UserError(.badJob, at: path, problem)
             }

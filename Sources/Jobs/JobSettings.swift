@@ -78,8 +78,6 @@ public struct JobSettings: Sendable, Equatable {
     /// Formats of input and output. Results don't depend on them.
     package var inputFormat = InputFormat.auto
     package var outputFormat = ResultFormat.jsonl
-    /// Format of cells in a CSV or TSV input.
-    package var cells = CellFormat()
     /// Whether the output's format is that of the input.
     package var outputFormatFollowsInput = true
     /// The file for results of failed lines; nil if they are in the output.

@@ -74,8 +74,8 @@ package final class ByteSource {
     /// Returns the next line without its line feed, or nil at the end. A byte order mark at the beginning is skipped.
     /// - Parameter limit: a longer line is only measured.
     /// - Throws: `UserError` if the file can't be read.
-    package func nextLine(limit: Int) throws -> LimitedText? {
-        var line = LimitedText(limit: limit)
+    package func nextLine(limit: Int) throws -> InputRecord? {
+        var line = InputRecord(number: lineCount + 1, limit: limit, isComplete: false)
         while !line.isComplete {
             guard try fill() else {
                 try refuseReturns(line)
@@ -134,7 +134,7 @@ package final class ByteSource {
     }
 
     /// Without line feeds, a file with carriage returns would be one line.
-    private func refuseReturns(_ line: LimitedText) throws(UserError) {
+    private func refuseReturns(_ line: InputRecord) throws(UserError) {
         guard lineCount == 0, let firstReturn, firstReturn < line.length - 1 else { return }
         throw UserError(
             .badJob, at: name,
@@ -241,42 +241,5 @@ package final class ByteSource {
                     + "now. Run the same command again once it is whole; finished results are kept.")
         }
         return count
-    }
-}
-
-/// Text of a line or record, of which only the length is known beyond a limit.
-package struct LimitedText {
-    package var bytes: [UInt8] = []
-    /// In bytes, a byte order mark included.
-    package private(set) var length = 0
-    /// The most bytes kept.
-    let limit: Int
-    /// Whether the line has its line feed; the last line of a file may lack it.
-    var isComplete = false
-
-    package var isTooLong: Bool { length > limit }
-
-    init(_ bytes: [UInt8] = [], limit: Int = .max) {
-        self.limit = limit
-        append(bytes)
-    }
-
-    mutating func append(_ piece: some Collection<UInt8>) { append(piece, length: piece.count) }
-
-    /// Appends a line feed and the next line.
-    mutating func append(line: LimitedText) {
-        append([0x0A] + line.bytes, length: 1 + line.length)
-        isComplete = line.isComplete
-    }
-
-    private mutating func append(_ piece: some Collection<UInt8>, length more: Int) {
-        length += more
-        guard !isTooLong else {
-            bytes = []
-            return
-        }
-        // Growth by doubling would hold a long line twice; untouched memory costs nothing.
-        if length > 1 << 20, bytes.capacity < length { bytes.reserveCapacity(limit) }
-        bytes += piece
     }
 }

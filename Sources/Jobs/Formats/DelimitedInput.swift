@@ -21,44 +21,39 @@ struct DelimitedInput {
     /// The first record and its names; nil before it is read.
     private var head: (bytes: [UInt8], names: [String])?
 
-    init(_ source: ByteSource, limit: Int, _ cells: CellFormat) {
-        (self.source, self.limit) = (source, limit)
-        (separator, isDetected) = (cells.separator ?? UInt8(ascii: ","), cells.separator == nil)
-        hasQuotes = cells.quotes == .double
+    /// - Parameter separator: nil detects it.
+    init(_ source: ByteSource, limit: Int, separator: UInt8?, hasQuotes: Bool) {
+        (self.source, self.limit, self.hasQuotes) = (source, limit, hasQuotes)
+        (self.separator, isDetected) = (separator ?? UInt8(ascii: ","), separator == nil)
     }
 
     mutating func next() throws -> InputRecord? {
         while var record = try record() {
-            if !record.text.isTooLong, record.bytes.isBlank { continue }
+            if record.isBlank { continue }
             guard let head else {
                 if isDetected { separator = Self.separator(in: record.bytes) }
                 head = (record.bytes, try names(in: record))
                 continue
             }
-            if record.text.isTooLong { return record }
+            if record.isTooLong { return record }
             record.parse = { [self] bytes throws(LineError) in
                 try content(bytes.dropFirst(head.bytes.count + 1), head.names)
             }
             // The names are part of each record's content: renaming columns changes the records.
-            record.text.bytes = head.bytes + [0x0a] + record.bytes
+            record.bytes = head.bytes + [0x0a] + record.bytes
             return record
         }
         return nil
     }
 
     private static func separator(in head: [UInt8]) -> UInt8 {
-        var (counts, isQuoted) = ([UInt8: Int](), false)
-        for byte in head {
-            if byte == UInt8(ascii: "\"") {
-                isQuoted.toggle()
-            } else if !isQuoted {
-                counts[byte, default: 0] += 1
-            }
-        }
+        // Each second piece is between quotes.
+        let pieces = head.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
+        let plain = stride(from: 0, to: pieces.count, by: 2).flatMap { pieces[$0] }
         let comma = UInt8(ascii: ",")
-        let others = separators.map(\.byte).filter { counts[$0, default: 0] > 0 }
-        if counts[comma] != nil { return comma }
-        return others.max { counts[$0, default: 0] < counts[$1, default: 0] } ?? comma
+        if plain.contains(comma) { return comma }
+        func count(_ byte: UInt8) -> Int { plain.count { $0 == byte } }
+        return separators.map(\.byte).max { count($0) < count($1) } ?? comma
     }
 
     /// - Throws: `UserError` if the first record can't name the columns, which makes the file useless.
@@ -68,16 +63,15 @@ struct DelimitedInput {
         }
         let names: [String]
         do throws(LineError) {
-            if first.text.isTooLong { _ = try first.content() }
+            if first.isTooLong { _ = try first.content() }
             names = try cells(of: first.bytes[...])
         } catch {
             throw wrong("the first record, which names the columns, is wrong: \(error.message)")
         }
-        var seen: Set<[UInt8]> = []
-        for (place, name) in names.enumerated() where !seen.insert(Array(name.utf8)).inserted {
-            let earlier = (names.firstIndex { Paths.areEqual($0, name) } ?? 0) + 1
+        var places = JSONObject()
+        for (place, name) in names.enumerated() where !places.insert(.int(place + 1), for: name) {
             throw wrong(
-                "the columns \(earlier) and \(place + 1) have one name, \"\(name.prefix(64))\"; each column must have its own."
+                "the columns \(places[name]?.integer ?? 0) and \(place + 1) have one name, \"\(name.prefix(64))\"; each column must have its own."
             )
         }
         return names
@@ -85,18 +79,16 @@ struct DelimitedInput {
 
     /// Reads lines until no quote is open.
     private func record() throws -> InputRecord? {
-        guard var text = try source.nextLine(limit: limit) else { return nil }
-        let number = source.lineCount
+        guard var record = try source.nextLine(limit: limit) else { return nil }
         var scan = CellScan(separator, hasQuotes: hasQuotes, keepsCells: false)
-        scan.read(text.bytes)
+        scan.read(record.bytes)
         while scan.isOpen, let more = try source.nextLine(limit: limit) {
             scan.read(more.bytes)
-            text.append(line: more)
+            record.append(line: more)
         }
-        text.bytes.removeReturn()
-        return InputRecord(
-            text: text, number: number, isUnterminated: !text.isComplete,
-            whatIsBroken: scan.isOpen ? "a quoted field has no end." : nil)
+        record.removeReturn()
+        if scan.isOpen { record.whatIsBroken = "a quoted field has no end." }
+        return record
     }
 
     private func content(_ record: ArraySlice<UInt8>, _ names: [String]) throws(LineError) -> LineContent {

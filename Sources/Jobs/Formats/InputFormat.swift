@@ -13,9 +13,11 @@ package struct InputFormat: Sendable, Equatable {
     var hasColumns = false
     /// Whether records may be appended to a file.
     var canGrow = true
-    /// A job's settings of cells, for formats that have them.
-    var cells = CellFormat()
-    private let records: @Sendable (ByteSource, _ limit: Int, CellFormat) -> RecordSource
+    /// Separator of cells in a text file; nil detects it in the file's first record.
+    var separator: UInt8?
+    /// Whether a quote at the beginning of a cell opens it; else it is text.
+    var hasQuotes = true
+    private let records: @Sendable (Self, ByteSource, _ limit: Int) -> RecordSource
 
     package static func == (a: Self, b: Self) -> Bool { a.name == b.name }
 
@@ -31,7 +33,14 @@ package struct InputFormat: Sendable, Equatable {
     }
 
     /// - Parameter limit: size in bytes from which a record is only measured, not kept in memory.
-    func records(of source: ByteSource, limit: Int) -> RecordSource { records(source, limit, cells) }
+    func records(of source: ByteSource, limit: Int) -> RecordSource { records(self, source, limit) }
+
+    /// Returns the format with another one's settings of cells.
+    func withCells(of other: InputFormat) -> InputFormat {
+        var format = self
+        (format.separator, format.hasQuotes) = (other.separator, other.hasQuotes)
+        return format
+    }
 
     /// Returns the format of one file of the input; usually this one.
     package func format(for path: String) -> InputFormat {
@@ -39,11 +48,8 @@ package struct InputFormat: Sendable, Equatable {
         let name = Packing.stem(ofName: Paths.name(of: path).lowercased())
         let named = Self.all.first { $0.nameEnds.contains { name.hasSuffix("." + $0) } }
         // Files of this name may also contain JSON lines.
-        guard var named, named != .json || InputLook(path: path)?.isArray == true else {
-            return .requestsOrNative
-        }
-        named.cells = cells
-        return named
+        guard let named, named != .json || Self.start(of: path).map(Self.isArray) == true else { return self }
+        return named.withCells(of: self)
     }
 
     // MARK: JSON
@@ -51,8 +57,8 @@ package struct InputFormat: Sendable, Equatable {
     private static func objects(
         _ name: String, _ content: @escaping @Sendable (JSONValue) -> LineContent
     ) -> InputFormat {
-        InputFormat(name: name, objectContent: content) { source, limit, _ in
-            source.lines(limit: limit) { line throws(LineError) in
+        InputFormat(name: name, objectContent: content) { _, source, limit in
+            source.records(limit: limit) { line throws(LineError) in
                 content(try PromptRecord.parseObject(line))
             }
         }
@@ -70,17 +76,13 @@ package struct InputFormat: Sendable, Equatable {
     /// See https://platform.openai.com/docs/api-reference/batch/request-input.
     package static let openAI = objects("openai") { OpenAIRequest.content(of: $0) }
 
-    /// Requests and native lines mixed.
-    static let requestsOrNative = objects("auto") {
+    /// The format by a file's name, with or without `.gz` or `.zst`; by default JSON lines, native or OpenAI's requests,
+    /// also mixed.
+    package static let auto = objects("auto") {
         OpenAIRequest.isOne($0) ? OpenAIRequest.content(of: $0) : LineContent(fields: $0)
     }
 
-    /// The format by a file's name, with or without `.gz` or `.zst`; by default JSON lines, native or OpenAI's requests.
-    package static let auto = InputFormat(name: "auto", records: requestsOrNative.records)
-
-    static let json = InputFormat(
-        name: "json", nameEnds: ["json"], canGrow: false
-    ) { source, limit, _ in
+    static let json = InputFormat(name: "json", nameEnds: ["json"], canGrow: false) { _, source, limit in
         var elements = JSONArrayElements(source: source, limit: limit)
         return { try elements.next() }
     }
@@ -88,13 +90,13 @@ package struct InputFormat: Sendable, Equatable {
     // MARK: Text
 
     /// Plain text: each line that is not blank is a prompt.
-    static let text = InputFormat(name: "text", nameEnds: ["txt"]) { source, limit, _ in
-        source.lines(limit: limit, isText: true, parse: prompt)
+    static let text = InputFormat(name: "text", nameEnds: ["txt"]) { _, source, limit in
+        source.records(limit: limit, isText: true, parse: prompt)
     }
 
     /// Plain text in which a prompt may span lines and ends at a blank line.
-    static let paragraphs = InputFormat(name: "paragraphs") { source, limit, _ in
-        source.paragraphs(limit: limit, parse: prompt)
+    static let paragraphs = InputFormat(name: "paragraphs") { _, source, limit in
+        source.records(limit: limit, isText: true, joinsLines: true, parse: prompt)
     }
 
     @Sendable private static func prompt(_ bytes: [UInt8]) throws(LineError) -> LineContent {
@@ -106,15 +108,15 @@ package struct InputFormat: Sendable, Equatable {
 
     // MARK: Tables
 
-    static let csv = InputFormat(name: "csv", nameEnds: ["csv"], hasColumns: true) { source, limit, cells in
-        var input = DelimitedInput(source, limit: limit, cells)
-        return { try input.next() }
-    }
+    static let csv = delimited("csv")
+    static let tsv = delimited("tsv", by: 0x09)
 
-    static let tsv = InputFormat(name: "tsv", nameEnds: ["tsv"], hasColumns: true) { source, limit, cells in
-        var cells = cells
-        cells.separator = cells.separator ?? 0x09
-        return csv.records(source, limit, cells)
+    private static func delimited(_ name: String, by separator: UInt8? = nil) -> InputFormat {
+        InputFormat(name: name, nameEnds: [name], hasColumns: true) { format, source, limit in
+            var input = DelimitedInput(
+                source, limit: limit, separator: format.separator ?? separator, hasQuotes: format.hasQuotes)
+            return { try input.next() }
+        }
     }
 
     /// Rows of a Parquet file, whose columns are a line's fields. Numbers, booleans, texts, lists, structs and maps are as
@@ -124,8 +126,8 @@ package struct InputFormat: Sendable, Equatable {
     /// A row without an id is identified by its number in the file, from 1.
     static let parquet = InputFormat(
         name: "parquet", nameEnds: ["parquet"], hasColumns: true, canGrow: false
-    ) { source, limit, _ in
-        source.lines(limit: limit) { line throws(LineError) in
+    ) { _, source, limit in
+        source.records(limit: limit) { line throws(LineError) in
             var row = line
             let words: [StaticString] = ["NaN", "Infinity"]
             if words.contains(where: { word in row.withUnsafeBytes { $0.offset(of: word) != nil } }) {
@@ -155,21 +157,6 @@ package struct InputFormat: Sendable, Equatable {
     }
 }
 
-/// Syntax of cells in a text file.
-package struct CellFormat: Sendable, Equatable {
-    /// Nil detects it in the file's first record.
-    package var separator: UInt8?
-    /// A quote at the beginning of a cell.
-    package var quotes = Quotes.double
-
-    package enum Quotes: String, CaseIterable, Sendable {
-        /// It opens the cell.
-        case double
-        /// It is text.
-        case none
-    }
-}
-
 /// Returns the next record of a file, or nil at the end; blank ones are skipped. Throws `UserError` if the file can't be
 /// read.
 package typealias RecordSource = () throws -> InputRecord?
@@ -186,92 +173,86 @@ package struct LineContent: Sendable {
     package var fault: LineError?
 }
 
-/// A piece of the input with one prompt. In most formats it is a line.
-package struct InputRecord {
-    /// Content without the record's end: equal bytes mean equal records.
-    package var text: LimitedText
-    /// Number of its first line in its file, from 1.
-    package var number: Int
-    /// Its own number, from 1, if several records may begin in one line; nil if it is the line's.
-    package var place: Int?
-    /// Whether it is the file's last record without an end, which may still be being written.
-    package var isUnterminated = false
-    /// Reason why it is incomplete, beyond the missing end: the file ends within a quoted field or the like.
-    package var whatIsBroken: Message?
-    /// Parses the bytes.
-    var parse: ([UInt8]) throws(LineError) -> LineContent = { bytes throws(LineError) in
-        LineContent(fields: try PromptRecord.parseObject(bytes))
-    }
-
-    // Set by the reader.
-    /// The input's file, as named in the job.
-    package internal(set) var file = ""
-    /// Number that identifies it without an id, from 1, over all files: its first line's, or its own.
-    package internal(set) var overallNumber = 0
-
-    package var bytes: [UInt8] { text.bytes }
-
-    /// - Throws: `LineError` if it is too long or malformed.
-    package func content() throws(LineError) -> LineContent {
-        if text.isTooLong {
-            throw LineError(
-                .lineTooLong, "The line has \(text.length) bytes; at most \(text.limit) are read.")
-        }
-        return try parse(bytes)
-    }
-
-    /// Whether it is incomplete: without an end and with nothing valid. Its writer seems to be at it still, or was
-    /// interrupted.
-    package var isHalf: Bool {
-        whatIsBroken != nil || isUnterminated && !text.isTooLong && (try? content()) == nil
-    }
-}
-
-extension [UInt8] {
-    /// Whether there are only spaces, tabs and carriage returns.
-    var isBlank: Bool { allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } }
-
-    /// Removes a carriage return before a line feed.
-    mutating func removeReturn() {
-        if last == 0x0D { removeLast() }
-    }
-}
-
 extension ByteSource {
     /// Returns a source of the lines that are not blank.
-    /// - Parameter isText: whether any text is complete, as a last line without an end is.
-    fileprivate func lines(
-        limit: Int, isText: Bool = false, parse: @escaping ([UInt8]) throws(LineError) -> LineContent
+    /// - Parameters:
+    ///   - isText: whether any text is complete, as a last line without an end is.
+    ///   - joinsLines: whether a record ends at a blank line.
+    fileprivate func records(
+        limit: Int, isText: Bool = false, joinsLines: Bool = false,
+        parse: @escaping ([UInt8]) throws(LineError) -> LineContent
     ) -> RecordSource {
         {
+            var record: InputRecord?
             while var line = try self.nextLine(limit: limit) {
-                line.bytes.removeReturn()
-                if !line.isTooLong, line.bytes.isBlank { continue }
-                return InputRecord(
-                    text: line, number: self.lineCount, isUnterminated: !line.isComplete && !isText,
-                    parse: parse)
+                line.removeReturn()
+                if line.isBlank {
+                    if record == nil { continue } else { break }
+                }
+                record?.append(line: line)
+                if record == nil { record = line }
+                if !joinsLines { break }
             }
-            return nil
+            record?.parse = parse
+            if isText { record?.isComplete = true }
+            return record
         }
     }
+}
 
-    /// Returns a source of the texts between blank lines.
-    fileprivate func paragraphs(
-        limit: Int, parse: @escaping ([UInt8]) throws(LineError) -> LineContent
-    ) -> RecordSource {
-        {
-            var (text, number): (LimitedText?, Int) = (nil, 0)
-            while var line = try self.nextLine(limit: limit) {
-                line.bytes.removeReturn()
-                if !line.isTooLong, line.bytes.isBlank {
-                    if text != nil { break }
-                } else if text == nil {
-                    (text, number) = (line, self.lineCount)
-                } else {
-                    text?.append(line: line)
-                }
-            }
-            return text.map { InputRecord(text: $0, number: number, parse: parse) }
+/// The beginning of a file, examined before anything costly starts.
+extension InputFormat {
+    /// Returns the first bytes of a file; nil if it can't be read twice, is empty or doesn't exist.
+    static func start(of path: String) -> [UInt8]? {
+        guard path != "-", Files.kind(of: path) == .regular,
+            let start = try? ByteSource(path: path).readAll(limit: 1 << 16), !start.isEmpty
+        else { return nil }
+        return start
+    }
+
+    /// Returns the reason why no line of a file can be read, and remedies; nil if some may be. A single bad line among
+    /// others is not examined.
+    /// - Parameter start: the file's first bytes.
+    func problem(start: [UInt8], path: String) -> Message? {
+        if start.starts(with: ParquetFile.magic) {
+            return "is a truncated Parquet file, not lines of text. It does not end as it begins, with PAR1."
         }
+        let brace = UInt8(ascii: "{")
+        let others: [(starts: [[UInt8]], what: Message, program: Message)] = [
+            ([[0xfd] + "7zXZ".utf8], "compressed with xz", "xz -dc"),
+            ([Array("BZh".utf8)], "compressed with bzip2", "bunzip2 -c"),
+            ([Array("PK\u{3}\u{4}".utf8)], "a ZIP archive", "unzip -p"),
+            ([[0xff, 0xfe], [0xfe, 0xff], [brace, 0], [0, brace]], "UTF-16", "iconv -f UTF-16 -t UTF-8"),
+        ]
+        if let (_, what, program) = others.first(where: { $0.starts.contains { start.starts(with: $0) } }) {
+            return
+                "is \(what), not lines of UTF-8 text. \"\(program) \(path) | phibatch run ... --input -\" reads it."
+        }
+        let lines = Self.firstLines(of: start)
+        // An object over several lines begins with its brace alone.
+        guard isJSONLines,
+            Self.isArray(start)
+                || lines.count > 1 && !lines.contains(where: { $0.first == brace && $0.count > 1 })
+        else { return nil }
+        return
+            "is not JSON lines: none of the first lines is an object. --input-format json reads a JSON array, csv or tsv a table, and so does a name that ends in .json, .csv or .tsv. \"jq -c . \(path)\" makes lines of JSON objects over several lines."
+    }
+
+    /// Whether a file with these first bytes begins with an array that is no bad line among good ones.
+    static func isArray(_ start: [UInt8]) -> Bool {
+        let lines = firstLines(of: start)
+        guard let first = lines.first, first.first == UInt8(ascii: "[") else { return false }
+        return (try? JSONValue(parsing: first, limits: .line)) == nil
+            || !lines.contains { $0.first == UInt8(ascii: "{") }
+    }
+
+    /// Up to five lines that are not blank, trimmed; the last one may continue.
+    private static func firstLines(of start: [UInt8]) -> [[UInt8]] {
+        let text = start.starts(with: [0xEF, 0xBB, 0xBF]) ? start.dropFirst(3) : start[...]
+        let lines = text.split(separator: 0x0A, maxSplits: 64).map { line in
+            let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D }
+            return Array(line.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+        }
+        return Array(lines.filter { !$0.isEmpty }.prefix(5))
     }
 }

@@ -1,5 +1,84 @@
+import Errors
 import JSON
 import OperatingSystem
+
+/// A piece of the input with one prompt, in most formats a line. Of one beyond a limit only the length is known.
+package struct InputRecord {
+    /// Content without the record's end: equal bytes mean equal records.
+    package var bytes: [UInt8] = []
+    /// In bytes, a byte order mark included.
+    package private(set) var length = 0
+    /// The most bytes kept.
+    private let limit: Int
+    /// Number of its first line in its file, from 1.
+    package var number: Int
+    /// Its own number, from 1, if several records may begin in one line; nil if it is the line's.
+    var place: Int?
+    /// Whether it has its end, which the last line of a file may lack: then it may still be being written.
+    var isComplete: Bool
+    /// Reason why it is incomplete, beyond the missing end: the file ends within a quoted field or the like.
+    package var whatIsBroken: Message?
+    /// Parses the bytes.
+    var parse: ([UInt8]) throws(LineError) -> LineContent
+
+    // Set by the reader.
+    /// The input's file, as named in the job.
+    package internal(set) var file = ""
+    /// Number that identifies it without an id, from 1, over all files: its first line's, or its own.
+    package internal(set) var overallNumber = 0
+
+    init(
+        _ bytes: [UInt8] = [], number: Int, limit: Int = .max, isComplete: Bool = true,
+        parse: @escaping ([UInt8]) throws(LineError) -> LineContent = { bytes throws(LineError) in
+            LineContent(fields: try PromptRecord.parseObject(bytes))
+        }
+    ) {
+        (self.number, self.limit, self.isComplete, self.parse) = (number, limit, isComplete, parse)
+        append(bytes)
+    }
+
+    package var isTooLong: Bool { length > limit }
+    /// Whether there are only spaces, tabs and carriage returns.
+    var isBlank: Bool { !isTooLong && bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } }
+
+    /// - Throws: `LineError` if it is too long or malformed.
+    package func content() throws(LineError) -> LineContent {
+        if isTooLong {
+            throw LineError(.lineTooLong, "The line has \(length) bytes; at most \(limit) are read.")
+        }
+        return try parse(bytes)
+    }
+
+    /// Whether it is incomplete: without an end and with nothing valid. Its writer seems to be at it still, or was
+    /// interrupted.
+    package var isHalf: Bool {
+        whatIsBroken != nil || !isComplete && !isTooLong && (try? content()) == nil
+    }
+
+    mutating func append(_ piece: some Collection<UInt8>) { append(piece, length: piece.count) }
+
+    /// Appends a line feed and the next line.
+    mutating func append(line: InputRecord) {
+        append([0x0A] + line.bytes, length: 1 + line.length)
+        isComplete = line.isComplete
+    }
+
+    private mutating func append(_ piece: some Collection<UInt8>, length more: Int) {
+        length += more
+        guard !isTooLong else {
+            bytes = []
+            return
+        }
+        // Growth by doubling would hold a long line twice; untouched memory costs nothing.
+        if length > 1 << 20, bytes.capacity < length { bytes.reserveCapacity(limit) }
+        bytes += piece
+    }
+
+    /// Removes a carriage return before the line feed.
+    mutating func removeReturn() {
+        if bytes.last == 0x0D { bytes.removeLast() }
+    }
+}
 
 /// Reads records from several files in sequence, with at most one record in memory.
 package struct InputReader {

@@ -61,7 +61,6 @@ extension JobSettings {
         where !written[(place + 1)...].contains(where: setting.isReplaced) {
             try setting.perform(setting.key.member.resolve, &self)
         }
-        inputFormat.cells = cells
     }
 
     /// - Throws: `UserError` of kind `usage`, with the option and the valid values.

@@ -29,17 +29,19 @@ extension JobKey {
             "input_format", "FORMAT",
             "jsonl, json (an array), openai (its batch files), csv, tsv, parquet, text (a prompt a line) or "
                 + "paragraphs; by default (auto) the file's name and lines decide",
-            .of(.text, \.inputFormat, { try $0.inputFormat() }, words: InputFormat.all.map(\.name))),
+            SettingMember(
+                form: .text, set: { $0.inputFormat = try $1.inputFormat().withCells(of: $0.inputFormat) },
+                words: InputFormat.all.map(\.name))),
         JobKey(
             "delimiter", "auto|,|;|tab||",
             "separator of the cells of a CSV input (auto: found in its first record)",
             .of(
-                .text, \.cells.separator, { try $0.separator() },
+                .text, \.inputFormat.separator, { try $0.separator() },
                 words: ["auto"] + DelimitedInput.separators.map(\.word))),
         JobKey(
             "quotes", "double|none",
             "quote at the beginning of a CSV cell: opens it (double, the default), or is text (none)",
-            .word(\.cells.quotes, changesResults: false)),
+            .of(.text, \.inputFormat.hasQuotes, { try $0.quotes() }, words: ["double", "none"])),
         JobKey(
             "rows", "N",
             "make so many lines in place of an input, each with the fields of pick (see \"phibatch help rows\")",

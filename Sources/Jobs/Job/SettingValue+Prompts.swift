@@ -82,6 +82,8 @@ extension SettingValue {
         return try word(of: [("auto", nil)] + DelimitedInput.separators.map { ($0.word, $0.byte) })
     }
 
+    func quotes() throws(SettingProblem) -> Bool { try word(of: [("double", true), ("none", false)]) }
+
     /// Reads names of settings that lines may have, or `all`.
     func lineSettings() throws(SettingProblem) -> [String] {
         let names = try strings()

@@ -117,7 +117,7 @@ package struct InputSeen: Sendable, Equatable {
     mutating func add(_ line: InputRecord) {
         content = line.bytes.withUnsafeBytes { Checksum.crc64($0, after: content) }
         // Of a line that is too long to be read only the length is known; and each line's end counts, too.
-        let length = UInt64(line.text.isTooLong ? line.text.length : line.bytes.count).littleEndian
+        let length = UInt64(line.isTooLong ? line.length : line.bytes.count).littleEndian
         content = withUnsafeBytes(of: length) { Checksum.crc64($0, after: content) }
     }
 

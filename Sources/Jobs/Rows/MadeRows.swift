@@ -24,7 +24,7 @@ extension JobSettings {
                     writer.raw(pick.name, pick.value(ofRow: number, stream: stream))
                 }
             }
-            return InputRecord(text: LimitedText(writer.bytes, limit: limit), number: number)
+            return InputRecord(writer.bytes, number: number, limit: limit)
         }
     }
 }

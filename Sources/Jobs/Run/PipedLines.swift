@@ -216,7 +216,7 @@ extension InputReader {
     init(_ lines: PipedLines) {
         self.init("request") {
             lines.next().map {
-                InputRecord(text: LimitedText($0.bytes), number: $0.index + 1) { bytes throws(LineError) in
+                InputRecord($0.bytes, number: $0.index + 1) { bytes throws(LineError) in
                     lines.job.inputFormat.content(of: try PromptRecord.parseObject(bytes))
                 }
             }

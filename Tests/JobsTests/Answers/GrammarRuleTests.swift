@@ -80,7 +80,7 @@ import Testing
             let scheme = try LineScheme(job(""))
             let bytes = Array(JSONWriter.text(of: fields).utf8)
             return scheme.hash(
-                of: InputRecord(text: LimitedText(bytes), number: 1), nil, LineContent(fields: fields))
+                of: InputRecord(bytes, number: 1), nil, LineContent(fields: fields))
         }
         #expect(
             try hash(["prompt": "a", "grammar": "root ::= \"a\""])

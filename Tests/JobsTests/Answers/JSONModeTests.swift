@@ -62,7 +62,7 @@ import TokenConstraints
         func hash(_ fields: JSONValue) throws -> UInt64 {
             let bytes = Array(JSONWriter.text(of: fields).utf8)
             return try LineScheme(job("")).hash(
-                of: InputRecord(text: LimitedText(bytes), number: 1), nil, LineContent(fields: fields))
+                of: InputRecord(bytes, number: 1), nil, LineContent(fields: fields))
         }
         let plain = try hash(["prompt": "a"])
         #expect(try hash(["prompt": "a", "json_mode": .null]) == plain)

@@ -27,7 +27,7 @@ import Testing
                 String(decoding: records[1].bytes, as: UTF8.self)
                     == "id,prompt\nb,\"second, with\ntwo lines\"")
         }
-        #expect(try records([text], limit: 20).map(\.text.isTooLong) == [false, true, false, false, false])
+        #expect(try records([text], limit: 20).map(\.isTooLong) == [false, true, false, false, false])
     }
 
     /// What becomes of it, in native results, and each by its id.
@@ -97,7 +97,7 @@ import Testing
         let path = try folder.write("short\n\nmuch\ntoo\nlong\n\nshort\n", to: "in")
         let long = try InputReader(paths: [path], format: InputFormat.paragraphs, limit: 10, chunkSize: 3)
             .all()
-        #expect(long.map(\.text.length) == [5, 13, 5] && long.map(\.bytes.isEmpty) == [false, true, false])
+        #expect(long.map(\.length) == [5, 13, 5] && long.map(\.bytes.isEmpty) == [false, true, false])
     }
 
     /// Input and output are read and written through the same layer.

@@ -35,7 +35,7 @@ import Testing
 
     @Test(arguments: examples)
     func whatItIs(example: Example) throws {
-        let problem = try #require(InputLook(start: example.bytes).problem(path: "in.file")).text
+        let problem = try #require(InputFormat.jsonl.problem(start: example.bytes, path: "in.file")).text
         #expect(problem.contains(example.name) && problem.contains(example.remedy), "\(problem)")
     }
 
@@ -45,7 +45,7 @@ import Testing
         "[1, 2]\n{\"prompt\": \"a\"}\n", "not json\n", "{\"prom", "{} {}\n",
     ])
     func linesWithFaultsAreLeftToTheRun(text: String) {
-        #expect(InputLook(start: Array(text.utf8)).problem(path: "in.file") == nil)
+        #expect(InputFormat.jsonl.problem(start: Array(text.utf8), path: "in.file") == nil)
     }
 
     @Test func theFirstLineIsFoundAfterBlankOnes() throws {

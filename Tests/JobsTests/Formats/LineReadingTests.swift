@@ -153,8 +153,7 @@ import Testing
     func separatorsAreFoundOrSaid(text: String, word: String) throws {
         #expect(try record(text, in: "in.csv").fields["prompt"] == "Hi, you")
         let said = try record(text, in: "in.csv") { job in
-            job.cells.separator = DelimitedInput.separators.first { $0.word == word }?.byte
-            job.inputFormat.cells = job.cells
+            job.inputFormat.separator = DelimitedInput.separators.first { $0.word == word }?.byte
         }
         #expect(said.fields["b"] == "1")
     }
@@ -163,8 +162,7 @@ import Testing
         let text = "id\tprompt\n1\t\"Hi there\n2\tfoo"
         #expect(throws: LineError.self) { try self.record(text, in: "in.tsv") }
         let record = try record(text, in: "in.tsv") { job in
-            job.cells.quotes = .none
-            job.inputFormat.cells = job.cells
+            job.inputFormat.hasQuotes = false
         }
         #expect(record.fields["prompt"] == "\"Hi there")
     }

@@ -256,7 +256,7 @@ import Testing
         guard case .object(var members) = line else { return }
         for (id, text) in [("a", "a"), (7, "7")] as [(JSONValue, String)] {
             members["custom_id"] = id
-            let found = InputFormat.requestsOrNative.content(of: .object(members))
+            let found = InputFormat.auto.content(of: .object(members))
             #expect(found.fault != nil && found.request != nil)
             #expect(try JobLine.id(of: found.fields) == text)
         }
@@ -273,10 +273,10 @@ import Testing
         ] as [JSONObject] {
             var line = line
             (line["custom_id"], line["body"]) = ("a", body)
-            let found = InputFormat.requestsOrNative.content(of: .object(line))
+            let found = InputFormat.auto.content(of: .object(line))
             #expect(found.fault == nil && found.request?.endpoint == .chat && found.fields["id"] == "a")
         }
-        let prompt = InputFormat.requestsOrNative.content(of: ["custom_id": "a", "body": ["prompt": "x"]])
+        let prompt = InputFormat.auto.content(of: ["custom_id": "a", "body": ["prompt": "x"]])
         #expect(prompt.request?.endpoint == .completions && prompt.fields["max_tokens"] == 16)
     }
 
@@ -288,7 +288,7 @@ import Testing
             ["custom_id": nil, "method": "POST", "url": "/v1/chat/completions", "body": [:]],
         ] as [JSONValue] { #expect(!OpenAIRequest.isOne(native)) }
         let native: JSONValue = ["prompt": "x"]
-        #expect(InputFormat.requestsOrNative.content(of: native).fields == native)
+        #expect(InputFormat.auto.content(of: native).fields == native)
         #expect(InputFormat.openAI.content(of: native).fault != nil)
     }
 
