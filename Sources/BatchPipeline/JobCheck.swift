@@ -69,7 +69,8 @@ package struct JobCheck {
         let grammars = AnswerGrammars(text: model.text, limits: model.limits)
         let maker = RequestMaker(model.text, model.limits, grammars)
         answers = try job.opening.compiledAnswer(grammars)
-        var preview = try StepsPreview(job)
+        let plan = job.steps.isEmpty ? nil : try StepPlan(job)
+        var fields: Set<String> = []
         steps = job.steps.map(\.name)
         var input = JobLines(job, keys, reader: job.inputReader(), findsRepeats: true)
         var shownLines = 0
@@ -77,7 +78,9 @@ package struct JobCheck {
             lines += 1
             do {
                 let record = try line.record.get()
-                preview?.note(record)
+                if plan != nil, case .object(let members) = record.fields {
+                    fields.formUnion(members.names)
+                }
                 if lines <= Self.settingsLineLimit, record.request == nil {
                     let names = record.settingNames
                     for name in names.read { settingsOfLines.read[name, default: 0] += 1 }
@@ -99,8 +102,7 @@ package struct JobCheck {
                         Shown(
                             id: line.id, step: steps.first, text: model.shown(prepared.prompt),
                             tokens: prepared.prompt.count))
-                    let later = preview?.laterPrompts(of: record, by: maker)
-                    for (step, prompt) in later ?? [] {
+                    for (step, prompt) in plan?.laterPrompts(of: record, by: maker) ?? [] {
                         var next = Shown(id: line.id, step: step)
                         switch prompt {
                         case .success(let tokens): next.text = model.shown(tokens)
@@ -123,7 +125,7 @@ package struct JobCheck {
         }
         promptTokens.sort()
         (passedOver, unfinished) = (input.passedOver, input.unfinished.count)
-        warnings = (preview?.warnings ?? []) + input.warnings
+        warnings = (plan?.nameFaults(fields).map(\.text) ?? []) + input.warnings
         changes = try JobFreshness(job, cache: cache, comparesLines: false)?.changes ?? []
     }
 

@@ -24,10 +24,17 @@ package enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// Member of an object; nil if there is none or this is no object.
+    /// Member of an object; nil if there is none, and removes it. What is no object has none, and takes none.
     package subscript(name: String) -> JSONValue? {
-        guard case .object(let members) = self else { return nil }
-        return members[name]
+        get {
+            guard case .object(let members) = self else { return nil }
+            return members[name]
+        }
+        set {
+            guard case .object(var members) = self else { return }
+            members[name] = newValue
+            self = .object(members)
+        }
     }
 
     /// Null for infinities and NaN.

@@ -3,12 +3,12 @@ import JSON
 /// A job's task for its lines.
 public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     /// Generates an answer to each line's prompt, or chooses one of some answers.
-    public static let generate = JobTask("generate", GenerateTask.self)
+    public static let generate = JobTask("generate", GenerateTask.self, GeneratedResult.self)
     /// Scores the likelihood of each line's given answer.
-    public static let score = JobTask("score", ScoreTask.self)
+    public static let score = JobTask("score", ScoreTask.self, ScoredResult.self)
 
     /// A row of several results, in a job with steps. No job file names it.
-    public static let steps = JobTask("steps", StepsTask.self)
+    public static let steps = JobTask("steps", StepPlan.self, StepsResult.self)
 
     public static let allCases = [generate, score]
 
@@ -16,12 +16,11 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     public let rawValue: String
     /// Prepares its lines.
     let type: any LineTask.Type
-    /// The members that its results may have, besides those of all results.
-    let resultNames: Set<String>
+    /// The type of its results.
+    let made: any TaskResult.Type
 
-    init(_ name: String, _ type: any LineTask.Type) {
-        (rawValue, self.type) = (name, type)
-        resultNames = type.made.names
+    init(_ name: String, _ type: any LineTask.Type, _ made: any TaskResult.Type) {
+        (rawValue, self.type, self.made) = (name, type, made)
     }
 
     public init?(rawValue: String) {
@@ -31,12 +30,15 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
 
     public static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 
+    /// The members that its results may have, besides those of all results.
+    var resultNames: Set<String> { made.names }
+
     /// Whether its results are answers.
     package var answers: Bool { self != .score }
 
     /// The columns of a table of a job's results; nil if no table holds them.
     func columns(of job: JobSettings) -> [String]? {
-        let columns = type.made.columns(of: job)
+        let columns = made.columns(of: job)
         return job.choosesAlways ? columns.map { $0 + ["probability", "probabilities"] } : columns
     }
 
@@ -52,7 +54,7 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     /// Reads a result's own members, the first of which names the task; nil if they are none.
     static func result(of log: JSONValue) -> (any TaskResult)? {
         guard case .object(let members) = log, let first = members.first else { return nil }
-        return named(byFirst: first.name)?.type.made.init(log)
+        return named(byFirst: first.name)?.made.init(log)
     }
 }
 

@@ -149,7 +149,7 @@ struct ResultReader {
         if let error = log["error"] {
             return GenerationResult.Failure(error).map { .failure($0, kept: kept) }
         }
-        guard let made = task?.type.made.init(log) else { return nil }
+        guard let made = task?.made.init(log) else { return nil }
         return GenerationResult(made, timing: log["timing"].map { .init($0) }, kept: kept)
     }
 }

@@ -61,7 +61,7 @@ package struct JobLine {
             ownID = try Self.id(of: read.fields, keys.idField)
             if let fault = read.fault { throw fault }
             var fields = read.isOfCells ? keys.reading.typed(read.fields) : read.fields
-            if let first = read.request?.prompts.first { fields = fields.asking(first) }
+            if let first = read.request?.prompts.first { fields["prompt"] = first }
             var prompt = try PromptRecord(fields: fields, read.request == nil ? keys.reading : .request)
             prompt.request = read.request
             record = .success(prompt)

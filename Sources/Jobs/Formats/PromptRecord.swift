@@ -78,7 +78,7 @@ package struct PromptRecord: Sendable {
     /// Returns the record with one of a completion's several prompts.
     func asking(_ prompt: JSONValue) throws(LineError) -> PromptRecord {
         var one = self
-        one.fields = fields.asking(prompt)
+        one.fields["prompt"] = prompt
         one.content = try one.fields.tokenIDs("prompt").map { .tokens($0) } ?? .fields
         return one
     }
@@ -98,15 +98,6 @@ package struct PromptRecord: Sendable {
             covered.content = .messages(messages.map(shield.covered))
         }
         return covered
-    }
-}
-
-extension JSONValue {
-    /// Returns the line with another prompt.
-    func asking(_ prompt: JSONValue) -> JSONValue {
-        guard case .object(var members) = self else { return self }
-        members["prompt"] = prompt
-        return .object(members)
     }
 }
 

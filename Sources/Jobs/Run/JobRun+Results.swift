@@ -50,7 +50,7 @@ extension JobRun {
         isDeciding = true
         defer { isDeciding = false }
         while let decision = gates?.nextDecision() {
-            try settle(decision.row.row.compared(with: decision.original), of: decision.row.label)
+            try settle(decision.row.compared(with: decision.original), of: decision.row.label)
         }
     }
 

@@ -7,8 +7,6 @@ typealias TaskSources = (templates: [(key: String, template: TextTemplate)], fie
 /// The processing of a line: its requests, their way through the engine, and their result. A task is a type and its
 /// name in `JobTask.allCases`.
 protocol LineTask: Sendable {
-    associatedtype Made: TaskResult
-
     /// - Throws: `UserError` if its settings are malformed.
     init(_ job: JobSettings, _ builder: PromptBuilder) throws
 
@@ -25,7 +23,6 @@ protocol LineTask: Sendable {
 }
 
 extension LineTask {
-    static var made: any TaskResult.Type { Made.self }
     static func problem(with line: FirstLine) -> String? { nil }
     var sources: TaskSources { ([], []) }
 }
@@ -107,7 +104,7 @@ extension RequestOwner {
     }
 }
 
-package enum RequestOutcome: Sendable {
+enum RequestOutcome: Sendable {
     /// - Parameter isOwn: whether it was computed for this line.
     case made(any TaskResult, GenerationResult.Timing, isOwn: Bool)
     /// - Parameter text: the answer with the error.
@@ -117,7 +114,7 @@ package enum RequestOutcome: Sendable {
     /// To be done next, before there is a result.
     case more([PendingRequest])
     /// Decided once all rows before it have come as far.
-    case held(HeldRow)
+    case held(StepRow)
     /// Other parts are missing.
     case open
 }

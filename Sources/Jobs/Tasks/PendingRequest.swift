@@ -2,7 +2,7 @@ import BatchEngine
 import Errors
 
 /// A piece of work, one sample of one line: its place, and the key of its result.
-package struct RequestLabel: Sendable {
+struct RequestLabel: Sendable {
     /// The result's place in the output.
     var position: Int
     /// The line's index among lines that are not blank, from 0.
@@ -34,7 +34,7 @@ package struct RequestLabel: Sendable {
 }
 
 /// A request, and what becomes of its outcome.
-package struct OwnedRequest: Sendable {
+struct OwnedRequest: Sendable {
     var request: Request
     var owner: any RequestOwner
     /// Its constraint, which it waits for; nil once it has it, or if it needs none.
@@ -74,7 +74,7 @@ extension GenerationResult.Timing {
 }
 
 /// Work from the feeder for the job.
-package enum PendingRequest: Sendable {
+enum PendingRequest: Sendable {
     case request(OwnedRequest)
     /// A row that needs no computation now.
     case outcome(RequestLabel, RequestOutcome)

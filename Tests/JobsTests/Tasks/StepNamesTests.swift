@@ -62,23 +62,19 @@ import Testing
               tries: 2
             - {name: any, prompt: "{{ data.title }}{{ (question or data).titel }}", regex: "a", accept: any.thing}
             """)
-        var preview = try #require(try StepsPreview(job))
+        let plan = try StepPlan(job)
         let members = [
             "steps: question: accept names question.titel, but question probably has no member titel. It has finish_reason, logprobs, provenance, reasoning, reasoning_cut, seed, text, tokens, tool_calls, usage.",
             "steps: data: accept names data.titel, but data probably has no member titel. Did you mean title?",
         ]
-        #expect(preview.warnings == members)
-        for line in ["{\"notice\":\"a\"}", "{\"quest\":1}"] {
-            preview.note(try PromptRecord.parse(Array(line.utf8)))
-        }
+        #expect(plan.nameFaults().map(\.text) == members)
         let nowhere = "which is neither a field of any line nor a step before it."
         #expect(
-            preview.warnings == members + [
-                "steps: question: accept names qestion, \(nowhere) Did you mean question?",
+            plan.nameFaults(["notice", "quest"]).map(\.text) == [
+                members[0], "steps: question: accept names qestion, \(nowhere) Did you mean question?",
                 "steps: question: prompt names notise, \(nowhere) Did you mean notice?",
-                "steps: question: prompt names question, \(nowhere)",
+                "steps: question: prompt names question, \(nowhere)", members[1],
             ])
-        #expect(try StepsPreview(.test(input: [])) == nil)
     }
 
     @Test func laterPromptsHaveNamesForAnswers() throws {
@@ -97,8 +93,7 @@ import Testing
             - {name: end, prompt: "{{ notice }}", task: score, completion: "{{ nothing }}!"}
             """)
         let model = ScriptedModel()
-        let preview = try #require(try StepsPreview(job))
-        let prompts = preview.laterPrompts(
+        let prompts = try StepPlan(job).laterPrompts(
             of: try PromptRecord.parse(Array("{\"notice\":\"N\"}".utf8)),
             by: RequestMaker(model, model.limits, AnswerGrammars(text: model, limits: model.limits)))
         let texts = prompts.map { step, prompt in

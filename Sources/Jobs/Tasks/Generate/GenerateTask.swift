@@ -4,8 +4,6 @@ import PhiText
 
 /// Generates a completion of the line's prompt, or chooses one of some answers.
 package struct GenerateTask: LineTask {
-    typealias Made = GeneratedResult
-
     let job: JobSettings
     /// The constraint of the job.
     let jobFormat: AnswerFormat?

@@ -6,8 +6,6 @@ import PhiText
 
 /// Scores a line's completions, each after the line's prompt.
 struct ScoreTask: LineTask {
-    typealias Made = ScoredResult
-
     static func problem(with line: FirstLine) -> String? {
         if line.isRequest {
             return

@@ -4,10 +4,10 @@ import PhiText
 
 /// A row between two steps, or in one.
 struct StepRow: Sendable {
-    let plan: StepPlan
+    private let plan: StepPlan
     /// The line's; among its fields are results for later templates.
-    private var record: PromptRecord
-    let maker: RequestMaker
+    private var line: PromptRecord
+    private let maker: RequestMaker
     private(set) var label: RequestLabel
 
     private var done: [StepsResult.Step] = []
@@ -17,19 +17,21 @@ struct StepRow: Sendable {
     /// The step in flight.
     private var place = 0
     /// Number of tries without an accepted result.
-    private var vain = 0
+    fileprivate var vain = 0
+    /// The text that decides whether it goes on, while it is held.
+    private(set) var text = ""
     /// Results of earlier runs for later steps, and the record of the first step without one.
     private var earlier: [StepsResult.Step] = []
     private var saved: InFlightRecord?
 
     init(plan: StepPlan, record: PromptRecord, maker: RequestMaker, label: RequestLabel) {
-        (self.plan, self.record, self.maker, self.label) = (plan, record, maker, label)
+        (self.plan, line, self.maker, self.label) = (plan, record, maker, label)
     }
 
     var step: StepPlan.Step { plan.steps[place] }
 
     /// Each try of each step has its own random stream.
-    var stepLabel: RequestLabel {
+    private var stepLabel: RequestLabel {
         var label = label
         label.step = vain == 0 ? step.name : "\(step.name) \(vain)"
         label.branch = label.sample / step.below
@@ -44,7 +46,7 @@ struct StepRow: Sendable {
         outcome { row in
             row.isOwn = row.isOwn || isOwn
             row.timing = row.timing.map { $0.followed(by: timing) } ?? timing
-            row.note(result)
+            row.line.fields[row.step.name] = Self.value(of: result)
             if try row.holds(step.accept) {
                 row.done.append(.init(step.name, result))
                 return try row.passed()
@@ -64,6 +66,12 @@ struct StepRow: Sendable {
         }
     }
 
+    /// Decides as an earlier result does.
+    func decided(as result: (any TaskResult)?) -> RequestOutcome {
+        let known = result?.row
+        return compared(with: known?.dropped == step.name ? known?.original : nil)
+    }
+
     private func outcome(_ next: (inout StepRow) throws -> RequestOutcome) -> RequestOutcome {
         var row = self
         do { return try next(&row) } catch { return .failed(row.error(error)) }
@@ -71,17 +79,23 @@ struct StepRow: Sendable {
 
     /// Continues after a step with an accepted result.
     private mutating func passed() throws -> RequestOutcome {
-        guard let (text, gate) = step.compared else { return try goOn() }
-        return .held(HeldRow(row: self, gate: gate, text: try text.fill(from: record.fields)))
+        guard let compared = step.compared else { return try goOn() }
+        text = try compared.text.fill(from: line.fields)
+        return .held(self)
     }
 
     private mutating func goOn() throws -> RequestOutcome {
         vain = 0
         while place + 1 < plan.steps.count {
             place += 1
-            guard try takeItem() else { return end(dropped: step.name) }
+            if step.items != nil {
+                guard let item = try step.item(of: label.sample, in: line.fields) else {
+                    return end(dropped: step.name)
+                }
+                line.fields[JobStep.item] = item
+            }
             guard try holds(step.condition) else {
-                set(step.name, .null)
+                line.fields[step.name] = .null
                 continue
             }
             if plan.carriedStep == place {
@@ -90,7 +104,7 @@ struct StepRow: Sendable {
             guard let made = earlier.first(where: { $0.name == step.name }) else {
                 return .more(try works(saved))
             }
-            note(made.result)
+            line.fields[step.name] = Self.value(of: made.result)
             done.append(made)
             // It is the last of several tries.
             return try holds(step.accept) ? try passed() : end(dropped: step.name)
@@ -98,25 +112,18 @@ struct StepRow: Sendable {
         return end(dropped: nil)
     }
 
-    /// Whether the step in flight has an item for the row, if it makes rows of a list.
-    private mutating func takeItem() throws -> Bool {
-        guard step.items != nil else { return true }
-        guard let item = try step.item(of: label.sample, in: record.fields) else { return false }
-        set(JobStep.item, item)
-        return true
-    }
-
     private func end(dropped: String?, original: String? = nil) -> RequestOutcome {
-        let item = plan.made.contains(JobStep.item) ? record.fields[JobStep.item] : nil
+        let item = plan.made.contains(JobStep.item) ? line.fields[JobStep.item] : nil
         return .made(
             StepsResult(
                 done, dropped: dropped, original: original, item: item.map { JSONWriter.text(of: $0) }),
-            timing ?? .zero, isOwn: isOwn)
+            // What nothing was computed for is no copy of an equal row's.
+            timing ?? .zero, isOwn: isOwn || timing == nil)
     }
 
     private func holds(_ condition: TextTemplate?) throws(LineError) -> Bool {
         guard let condition else { return true }
-        return try !condition.fill(from: record.fields).isEmpty
+        return try !condition.fill(from: line.fields).isEmpty
     }
 
     private mutating func works(_ saved: InFlightRecord? = nil) throws -> [PendingRequest] {
@@ -126,23 +133,13 @@ struct StepRow: Sendable {
 
     /// The prompt record of the step in flight.
     private var asked: PromptRecord {
-        var asked = record
+        var asked = line
         // A later step has its own prompt.
         if place > 0 { asked.content = .fields }
         return asked
     }
 
-    // MARK: Values for templates
-
-    private mutating func set(_ name: String, _ value: JSONValue) {
-        guard case .object(var members) = record.fields else { return }
-        members[name] = value
-        record.fields = .object(members)
-    }
-
-    private mutating func note(_ result: any TaskResult) { set(step.name, Self.value(of: result)) }
-
-    /// The members of its result, and those of an answer that is a JSON object.
+    /// Returns a result for templates: its members, and those of an answer that is a JSON object.
     static func value(of result: any TaskResult) -> JSONValue {
         let writer = JSONWriter.object { result.write(.log, to: &$0) }
         guard case .object(var members)? = try? JSONValue(parsing: writer.bytes, limits: .line) else {
@@ -156,30 +153,27 @@ struct StepRow: Sendable {
 
     // MARK: Work of steps
 
-    func wrapped(_ work: PendingRequest) -> PendingRequest {
+    fileprivate func wrapped(_ work: PendingRequest) -> PendingRequest {
         if case .request(let request) = work { .request(wrapped(request)) } else { work }
     }
 
-    func wrapped(_ request: OwnedRequest) -> OwnedRequest {
+    fileprivate func wrapped(_ request: OwnedRequest) -> OwnedRequest {
         var request = request
         request.owner = StepPart(owner: request.owner, row: self)
         return request
     }
 
-    func error(_ error: any Error) -> LineError {
+    fileprivate func error(_ error: any Error) -> LineError {
         let error = error as? LineError ?? LineError(.badPrompt, "\(error)")
         return error.inStep(step.name)
     }
 
     // MARK: Rows in flight
 
-    /// The results of earlier steps; nil if there are none.
-    var savedSteps: String? {
-        done.isEmpty ? nil : StepsResult(done).savedText
+    /// Its record between steps.
+    var record: InFlightRecord {
+        InFlightRecord(key: label.key, row: done.isEmpty ? nil : StepsResult(done).savedText)
     }
-
-    /// Whether tokens of the step in flight may be saved: a later try starts again.
-    var isFirstTry: Bool { vain == 0 }
 
     /// Resumes from results of earlier runs, and evaluates their conditions again.
     /// - Returns: nil if the text was not left by a run of this job.
@@ -204,13 +198,9 @@ struct StepRow: Sendable {
         var row = self
         (row.place, row.saved) = (-1, saved)
         do {
-            switch try row.goOn() {
-            case .more(let works): return works
-            // It is no copy of an equal row's.
-            case .made(let result, let timing, _):
-                return [.outcome(row.label, .made(result, timing, isOwn: true))]
-            case let outcome: return [.outcome(label, outcome)]
-            }
+            let outcome = try row.goOn()
+            if case .more(let works) = outcome { return works }
+            return [.outcome(row.label, outcome)]
         } catch {
             return [.outcome(label, .failed(row.error(error)))]
         }
@@ -250,8 +240,9 @@ private struct StepPart: RequestOwner {
 
     func record(_ saved: SavedDecoding) -> InFlightRecord? {
         guard !sharesPrompt else { return nil }
-        var record = InFlightRecord(key: label.key, row: row.savedSteps)
-        if row.isFirstTry { (record.saved, record.attempt) = (saved, label.attempt) }
+        var record = row.record
+        // A later try starts again.
+        if row.vain == 0 { (record.saved, record.attempt) = (saved, label.attempt) }
         return record.row == nil && record.saved.tokens.isEmpty && record.attempt == 0 ? nil : record
     }
 }

@@ -5,34 +5,49 @@ import OperatingSystem
 /// Decides in the order of the input, independent of timing, which rows are too similar to earlier ones, and when
 /// enough are accepted.
 struct AcceptFilter {
-    /// The state of a row where texts are compared.
-    private enum Arrival {
-        case row(HeldRow)
-        /// Decided in an earlier run.
-        case decided(PastRow, PastRow.Text)
-        /// It ends before.
-        case absent
-    }
-
-    /// A step that compares texts.
+    /// A step that compares texts, and the texts that passed it, of which it keeps no copy.
     private struct Gate {
-        var arrivals = InOrder<Arrival>()
-        var kept: AcceptedTexts
+        /// Each row's id, its text, and the row itself unless it was decided in an earlier run; nil if it ends before.
+        var arrivals = InOrder<(id: String, text: PastRow.Text, held: StepRow?)?>()
+        /// Digests of texts, and the number of each one's row, if equal ones are looked for.
+        private var equal: [[UInt8]: Int] = [:]
+        private var similar: SimilarTexts?
+        private var ids: [String] = []
         /// Number of rows made of one by later steps: they are consecutive, and share one text.
         let below: Int
         /// The last decision, and the branch that it is about.
         var last: (branch: Int, original: String?)?
 
+        init(_ distinctness: Distinctness, below: Int) {
+            similar = distinctness.similarity.map { SimilarTexts(similarity: $0) }
+            self.below = below
+        }
+
         /// - Parameter isKept: whether it passed in an earlier run, and stays.
-        /// - Returns: the id of the row that it resembles; nil if it passes.
+        /// - Returns: the id of the first row that it resembles; nil if it passes.
         mutating func original(of text: String, _ id: String, _ position: Int, isKept: Bool = false)
             -> String?
         {
             let branch = position / below
             if let last, last.branch == branch { return last.original }
-            let original = kept.take(text, of: id, isKept: isKept)
+            let original = find(text, id, isKept: isKept)
             last = (branch, original)
             return original
+        }
+
+        /// Finds a similar text; adds this one if there is none.
+        private mutating func find(_ text: String, _ id: String, isKept: Bool) -> String? {
+            if similar == nil {
+                let digest = SHA.sha256(of: text.utf8)
+                if let number = equal[digest] { return ids[number] }
+                equal[digest] = ids.count
+            } else {
+                let signature = MinHash(text)
+                if !isKept, let number = similar?.first(like: signature) { return ids[number] }
+                similar?.add(signature)
+            }
+            ids.append(id)
+            return nil
         }
     }
 
@@ -43,7 +58,7 @@ struct AcceptFilter {
     /// Nil if all rows of a line are wanted.
     private(set) var quota: RowQuota?
     /// Decisions to act on, each with the id of the row that it resembles; nil if it passes.
-    private var decisions: Deque<(row: HeldRow, original: String?)> = []
+    private var decisions: Deque<(row: StepRow, original: String?)> = []
     /// Ended rows: whether they are accepted, and their outcome in this run.
     private var ends = InOrder<(isAccepted: Bool, tally: RowOutcome?)>()
     /// Outcomes of this run's rows, as far as all before them have ended, up to the end.
@@ -62,7 +77,7 @@ struct AcceptFilter {
     init?(_ job: JobSettings) {
         gates = job.steps.enumerated().compactMap { number, step in
             step.distinct.map {
-                Gate(kept: AcceptedTexts($0), below: JobStep.rows(of: job.steps[(number + 1)...]))
+                Gate($0, below: JobStep.rows(of: job.steps[(number + 1)...]))
             }
         }
         (wanted, samples) = (job.selection.ownWanted, job.sampleCount)
@@ -83,17 +98,15 @@ struct AcceptFilter {
         return min(end ?? .max, next + Self.window * (quota?.waitingRows ?? 1))
     }
 
-    var held: [HeldRow] {
-        gates.flatMap { gate in
-            gate.arrivals.waiting.compactMap { if case .row(let row) = $0 { row } else { nil } }
-        }
-    }
+    var held: [StepRow] { gates.flatMap { $0.arrivals.waiting.compactMap { $0?.held } } }
 
     // MARK: Rows
 
-    mutating func hold(_ row: HeldRow) {
+    mutating func hold(_ row: StepRow) {
+        guard let gate = row.step.compared?.gate else { return }
         heldCount += 1
-        gates[row.gate].arrivals.add(.row(row), at: row.position)
+        let text = PastRow.Text(gate: gate, text: row.text)
+        gates[gate].arrivals.add((row.label.key.id, text, row), at: row.label.position)
         decide()
     }
 
@@ -101,7 +114,7 @@ struct AcceptFilter {
     mutating func ended(_ position: Int, isAccepted: Bool, tally: RowOutcome? = nil) {
         quota?.ended(position, isAccepted: isAccepted)
         guard ordersLines else { return }
-        for number in gates.indices { gates[number].arrivals.add(.absent, at: position) }
+        for number in gates.indices { gates[number].arrivals.add(nil, at: position) }
         ends.add((isAccepted, tally), at: position)
         while end.map({ ends.next < $0 }) ?? true, let row = ends.pop() {
             if let tally = row.tally { self.tally[tally, default: 0] += 1 }
@@ -113,31 +126,26 @@ struct AcceptFilter {
         decide()
     }
 
-    mutating func nextDecision() -> (row: HeldRow, original: String?)? { decisions.popFirst() }
+    mutating func nextDecision() -> (row: StepRow, original: String?)? { decisions.popFirst() }
 
     /// Notes a row that ended before this run.
     mutating func take(_ row: PastRow) {
-        for text in row.texts {
-            gates[text.gate].arrivals.add(.decided(row, text), at: row.position)
-        }
+        for text in row.texts { gates[text.gate].arrivals.add((row.id, text, nil), at: row.position) }
         ended(row.position, isAccepted: row.isAccepted)
     }
 
     private mutating func decide() {
         for number in gates.indices {
             while let arrival = gates[number].arrivals.pop() {
-                switch arrival {
-                case .row(let row):
+                guard let (id, text, held) = arrival else { continue }
+                let position = gates[number].arrivals.next - 1
+                if let held {
                     heldCount -= 1
-                    let original = gates[number].original(of: row.text, row.id, row.position)
-                    decisions.append((row, original))
-                case .decided(let row, let text):
-                    if let original = text.original {
-                        gates[number].last = (row.position / gates[number].below, original)
-                    } else {
-                        _ = gates[number].original(of: text.text, row.id, row.position, isKept: true)
-                    }
-                case .absent: break
+                    decisions.append((held, gates[number].original(of: text.text, id, position)))
+                } else if let original = text.original {
+                    gates[number].last = (position / gates[number].below, original)
+                } else {
+                    _ = gates[number].original(of: text.text, id, position, isKept: true)
                 }
             }
         }
@@ -158,29 +166,8 @@ struct AcceptFilter {
     }
 }
 
-/// A row that is decided once all rows before it have come as far.
-package struct HeldRow: Sendable {
-    let row: StepRow
-    /// The index of its step among those that compare texts.
-    let gate: Int
-    let text: String
-
-    var label: RequestLabel { row.label }
-    var position: Int { label.position }
-    var id: String { label.key.id }
-
-    /// Decides as an earlier result does.
-    func decided(as result: (any TaskResult)?) -> RequestOutcome {
-        let known = result?.row
-        return row.compared(with: known?.dropped == row.step.name ? known?.original : nil)
-    }
-
-    /// Its record while it waits.
-    var record: InFlightRecord { InFlightRecord(key: label.key, row: row.savedSteps) }
-}
-
 /// A finished row where texts are compared.
-package struct PastRow: Sendable {
+struct PastRow: Sendable {
     struct Text: Sendable {
         var gate: Int
         var text: String
@@ -198,8 +185,16 @@ package struct PastRow: Sendable {
     init(_ result: (any TaskResult)?, _ plan: StepPlan, id: String, position: Int, fields: JSONValue?) {
         (self.id, self.position) = (id, position)
         isAccepted = result?.isAccepted ?? false
-        guard let result = result?.row, let fields else { return }
-        texts = plan.comparedTexts(of: result, fields)
+        guard let result = result?.row, var fields else { return }
+        for step in plan.steps {
+            let made = result.steps.first { $0.name == step.name }
+            fields[step.name] = made.map { StepRow.value(of: $0.result) } ?? .null
+            let isDropped = result.dropped == step.name
+            guard made != nil, !isDropped || result.original != nil, let (template, gate) = step.compared,
+                let text = try? template.fill(from: fields)
+            else { continue }
+            texts.append(Text(gate: gate, text: text, original: isDropped ? result.original : nil))
+        }
     }
 }
 
@@ -225,35 +220,6 @@ struct InOrder<Element> {
     var waiting: some Sequence<Element> { early.values }
 }
 
-/// Finds texts similar to those that passed a step, without storing them.
-struct AcceptedTexts {
-    /// Digests of texts, and the number of each one's row, if equal ones are looked for.
-    private var equal: [[UInt8]: Int] = [:]
-    private var similar: SimilarTexts?
-    private var ids: [String] = []
-
-    init(_ distinctness: Distinctness) {
-        similar = distinctness.similarity.map { SimilarTexts(similarity: $0) }
-    }
-
-    /// Adds a text, unless a similar one is there.
-    /// - Parameter isKept: whether it passed in an earlier run, and stays.
-    /// - Returns: the id of the first row with a similar text; nil if it is added.
-    mutating func take(_ text: String, of id: String, isKept: Bool = false) -> String? {
-        if similar == nil {
-            let digest = SHA.sha256(of: text.utf8)
-            if let number = equal[digest] { return ids[number] }
-            equal[digest] = ids.count
-        } else {
-            let signature = MinHash(text)
-            if !isKept, let number = similar?.first(like: signature) { return ids[number] }
-            similar?.add(signature)
-        }
-        ids.append(id)
-        return nil
-    }
-}
-
 /// The number of accepted rows that ends a line, if the job sets it: further rows are not made.
 ///
 /// A row begins once it is certain that it is needed, as too few of those before it are accepted, or may still be. So
@@ -265,16 +231,10 @@ struct RowQuota {
         case open
     }
 
-    /// The state of a line with rows in flight.
-    private struct Line {
-        var accepted = 0
-        /// Rows that ended without.
-        var others = 0
-    }
-
     let wanted: Int
     private let samples: Int
-    private var lines: [Int: Line] = [:]
+    /// Lines with rows in flight, and how many of their rows ended accepted, and otherwise.
+    private var lines: [Int: (accepted: Int, others: Int)] = [:]
     /// Lines whose rows all ended with too few accepted.
     private(set) var shortLines = 0
 
@@ -293,7 +253,7 @@ struct RowQuota {
 
     /// Notes the end of a row, in this run or an earlier one.
     mutating func ended(_ position: Int, isAccepted: Bool) {
-        var line = lines.removeValue(forKey: position / samples) ?? Line()
+        var line = lines.removeValue(forKey: position / samples) ?? (0, 0)
         if isAccepted { line.accepted += 1 } else { line.others += 1 }
         if line.accepted + line.others < samples {
             lines[position / samples] = line
