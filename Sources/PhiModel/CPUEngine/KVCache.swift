@@ -56,9 +56,9 @@ struct KVCache: ~Copyable {
         let usesSlots: Bool
         private(set) var window = 0
 
-        init(_ shapes: [AttentionShape], _ precision: KVPrecision) {
-            usesSlots = shapes.contains { $0.stateWidth > 0 }
-            for shape in shapes {
+        init(_ model: ModelShape, _ precision: KVPrecision) {
+            usesSlots = !model.stateWidths.isEmpty
+            for (number, shape) in model.layers.enumerated() {
                 let headBytes = phi_kv_head_bytes(
                     precision.kernelKind, UInt32(KVCache.dims(shape.headDimension)))
                 let bytes = 4 * shape.keyValueHeadCount * headBytes
@@ -68,7 +68,7 @@ struct KVCache: ~Copyable {
                         offset: ownWindow != nil ? windowBytes : blockBytes, heads: shape.keyValueHeadCount,
                         headDimension: shape.headDimension, headBytes: headBytes,
                         keepsWindow: ownWindow != nil, stateOffset: stateBytes))
-                stateBytes += 4 * shape.stateWidth
+                if usesSlots { stateBytes += 4 * model.stateWidths[number] }
                 if let ownWindow {
                     windowBytes += bytes
                     window = max(window, ownWindow)
@@ -113,9 +113,9 @@ struct KVCache: ~Copyable {
     /// - Parameter sequences: number of slots, if the model has them; nil chooses.
     /// - Throws: `UserError` of kind `resources` if there is no room for the budget.
     init(
-        _ shapes: [AttentionShape], precision: KVPrecision, budget: Int, sequences: Int? = nil
+        _ shape: ModelShape, precision: KVPrecision, budget: Int, sequences: Int? = nil
     ) throws(UserError) {
-        let layout = Layout(shapes, precision)
+        let layout = Layout(shape, precision)
         let own = layout.slotBytes
         let usual = own + Self.usualTokens / Self.blockLength * layout.blockBytes
         // One more for the spare slot.
@@ -131,14 +131,14 @@ struct KVCache: ~Copyable {
     }
 
     /// Returns the bytes of a sequence of so many tokens.
-    static func bytes(_ shapes: [AttentionShape], _ precision: KVPrecision, tokens: Int) -> Int {
-        let layout = Layout(shapes, precision)
+    static func bytes(_ shape: ModelShape, _ precision: KVPrecision, tokens: Int) -> Int {
+        let layout = Layout(shape, precision)
         return (tokens + blockLength - 1) / blockLength * layout.blockBytes + layout.slotBytes
     }
 
     /// Bytes of a block.
-    static func blockBytes(_ shapes: [AttentionShape], _ precision: KVPrecision) -> Int {
-        Layout(shapes, precision).blockBytes
+    static func blockBytes(_ shape: ModelShape, _ precision: KVPrecision) -> Int {
+        Layout(shape, precision).blockBytes
     }
 
     /// Dimensions stored for a head, a multiple of 16.

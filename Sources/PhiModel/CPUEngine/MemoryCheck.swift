@@ -41,8 +41,8 @@ extension MemoryCheck {
         let tokens = min(Self.workerTokens, shape.contextLength)
         // One slot is spare, if there are slots.
         workerBytes =
-            KVCache.bytes(shape.layers, precision, tokens: tokens)
-            + KVCache.bytes(shape.layers, precision, tokens: 0)
+            KVCache.bytes(shape, precision, tokens: tokens)
+            + KVCache.bytes(shape, precision, tokens: 0)
     }
 
     /// Returns packed sizes: 4 bits for up to 4, else 8, or floats; scales and plain tensors are unchanged.

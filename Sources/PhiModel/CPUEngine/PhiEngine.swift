@@ -75,12 +75,12 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         ).budget(asked: options.kvBudget)
         codec = try TextCodec(folder: folder)
         let cache = try KVCache(
-            shape.layers, precision: options.kvPrecision, budget: budget, sequences: options.sequences)
+            shape, precision: options.kvPrecision, budget: budget, sequences: options.sequences)
         guard cache.capacity > 0 else {
             throw UserError(
                 .resources,
                 "a KV cache of \(budget) bytes is too small: \(KVCache.blockLength) tokens of this model "
-                    + "need \(KVCache.bytes(shape.layers, options.kvPrecision, tokens: 1)) bytes")
+                    + "need \(KVCache.bytes(shape, options.kvPrecision, tokens: 1)) bytes")
         }
         limits = ModelLimits(shape, codec)
         identity = Self.identity(options)

@@ -8,7 +8,6 @@ package final class RowOps: RowOperations {
     package typealias Embedding = PhiModel.Linear
     package typealias Norm = PhiModel.Norm
     package typealias Experts = ExpertLayer
-    package typealias Mixer = any RowMixer
     typealias Input = RowInput<Norm>
 
     let shape: ModelShape
@@ -35,6 +34,8 @@ package final class RowOps: RowOperations {
     private let logitsScratch = Buffer<Float>()
     private let input = MatmulInput()
     private let experts: ExpertRows
+    /// Memory of mixers, by number.
+    private var mixerMemory: [Buffer<Float>] = []
 
     /// Rows of logits computed at a time.
     static let logitRows = 32
@@ -149,6 +150,11 @@ package final class RowOps: RowOperations {
         let rows = MixerRows(
             values: UnsafePointer(projected.pointer), stride: projectedWidth, runs: runs, numbers: kept,
             kernels: kernels, pool: pool,
+            memory: { number, count throws(UserError) in
+                while self.mixerMemory.count <= number { self.mixerMemory.append(Buffer()) }
+                try self.mixerMemory[number].reserve(count)
+                return self.mixerMemory[number].pointer
+            },
             state: { self.cache.state(of: $0, place: $1, layer: layer) },
             attend: { qkv, stride, out, other in
                 self.attention.attend(

@@ -56,7 +56,6 @@ package struct WeightReader: WeightReading {
     private(set) var stacks: [String: [String]] = [:]
     /// Routers' matrices, which are not packed, by path.
     private(set) var routers: [String: LinearTensors] = [:]
-    private var memories: [ObjectIdentifier: AnyObject] = [:]
     /// The output's matrix is the embedding's.
     private(set) var isTied = false
 
@@ -80,31 +79,17 @@ package struct WeightReader: WeightReading {
         multiplied.insert(place)
         let part = order == nil ? try store.adapter?.layer(path, of: plan.matrices[place].tensors, pool) : nil
         if part != nil { adapted.insert(path) }
-        let bias = hasBias ? try vector(path + ".bias", rows) : nil
+        let bias = hasBias ? try floats(path + ".bias", [rows]) : nil
         return Linear(
             place: place, rows: rows, columns: columns,
             bias: order.flatMap { order in bias.map { bias in order.flatMap { bias[$0] } } } ?? bias,
             adapter: part)
     }
 
-    package mutating func mixer(_ tensors: any MixerTensors) throws -> any RowMixer {
-        guard let tensors = tensors as? any RowMixerTensors else {
-            preconditionFailure("the CPU has all mixers")
-        }
-        return try tensors.mixer(&self)
-    }
-
-    /// Returns the memory of this type that a model's mixers share.
-    mutating func shared<Memory: AnyObject>(_ make: @autoclosure () -> Memory) -> Memory {
-        let memory = memories[ObjectIdentifier(Memory.self)] as? Memory ?? make()
-        memories[ObjectIdentifier(Memory.self)] = memory
-        return memory
-    }
-
     /// A matrix that is not packed, and that an adapter can't change.
-    mutating func unpacked(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool = false) throws
-        -> LinearTensors
-    {
+    private mutating func unpacked(
+        _ path: String, _ rows: Int, _ columns: Int, hasBias: Bool = false
+    ) throws -> LinearTensors {
         names.insert(path + ".weight")
         return try store.linear(path, rows: rows, columns: columns, hasBias: hasBias)
     }
@@ -119,7 +104,7 @@ package struct WeightReader: WeightReading {
         let ups = try linears(tensors.up, tensors.count, inner, h)
         let downs = try linears(tensors.down, tensors.count, h, inner)
         return ExpertLayer(
-            router: try PackedMatrix(floatsOf: router),
+            router: try PackedMatrix(floats: router.float32Values(), rows: tensors.count, columns: h),
             experts: gates.indices.map { Expert(gate: gates[$0], up: ups[$0], down: downs[$0]) },
             mixer: tensors.mixer)
     }
@@ -156,24 +141,27 @@ package struct WeightReader: WeightReading {
     }
 
     package mutating func rmsNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Norm {
-        Norm(weight: try vector(path + ".weight", count), bias: nil, epsilon: Float(epsilon))
+        Norm(weight: try floats(path + ".weight", [count]), bias: nil, epsilon: Float(epsilon))
     }
 
     package mutating func layerNorm(
         _ path: String, _ count: Int, _ epsilon: Double, times factor: Float
     ) throws -> Norm {
         Norm(
-            weight: try vector(path + ".weight", count).map { $0 * factor },
-            bias: try vector(path + ".bias", count).map { $0 * factor }, epsilon: Float(epsilon))
+            weight: try floats(path + ".weight", [count]).map { $0 * factor },
+            bias: try floats(path + ".bias", [count]).map { $0 * factor }, epsilon: Float(epsilon))
     }
 
-    mutating func vector(_ name: String, _ count: Int) throws -> [Float] {
-        try floats(name, [count])
-    }
-
-    mutating func floats(_ name: String, _ shape: [Int]) throws -> [Float] {
+    package mutating func floats(_ name: String, _ shapes: [Int]...) throws -> [Float] {
         names.insert(name)
-        return try store.floats(name, shape: shape).finiteFloats()
+        let shape = try store.tensor(name).shape
+        return try store.floats(name, shape: shapes.contains(shape) ? shape : shapes[0]).finiteFloats()
+    }
+
+    package mutating func floats(
+        ofMatrix path: String, _ rows: Int, _ columns: Int, hasBias: Bool
+    ) throws -> [Float] {
+        try unpacked(path, rows, columns, hasBias: hasBias).float32Values()
     }
 
     private mutating func place(

@@ -75,10 +75,10 @@ package struct ModelInspection: Sendable {
         try? codec?.text(of: [ChatMessage(role: "user", content: "Hello")])
     }
 
-    package var cacheBytesPerToken: Int { KVCache.blockBytes(shape.layers, .int8) / KVCache.blockLength }
+    package var cacheBytesPerToken: Int { KVCache.blockBytes(shape, .int8) / KVCache.blockLength }
 
     /// Returns the bytes of KV cache for a request of so many tokens, prompt and completion.
-    package func cacheBytes(tokens: Int) -> Int { KVCache.bytes(shape.layers, .int8, tokens: tokens) }
+    package func cacheBytes(tokens: Int) -> Int { KVCache.bytes(shape, .int8, tokens: tokens) }
 
     /// As in "4 bits in groups of 64; lm_head 6 bits". The most common comes first, without names.
     package var formats: String {

@@ -48,9 +48,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
         let mlx = try MLXLibrary.load()
         let model = try Architectures.read(folder: folder)
         // Before anything large is read.
-        if model.shape.layers.contains(where: { $0.stateWidth > 0 }) {
-            throw Self.refusal(type(of: model), folder)
-        }
+        if !model.shape.stateWidths.isEmpty { throw Self.refusal(type(of: model), folder) }
         let store = try TensorStore(model, in: folder, adapter: options.adapter)
         let memory = try MemoryCheck(mlx: model, store, inFloat32: inFloat32)
         let budget = try memory.budget(asked: options.kvBudget)

@@ -4,8 +4,6 @@ final class MLXOperations: RowOperations {
     typealias Embedding = MLXMatrix
     typealias Norm = MLXNorm
     typealias Experts = MLXExperts
-    /// Models with mixers are refused at loading.
-    typealias Mixer = Never
 
     private let rows: MLXRows
     private let cache: MLXCache
@@ -52,7 +50,9 @@ final class MLXOperations: RowOperations {
         attended = cache.attend(rotated(parts[0], norms?.query), layer: layer, rows)
     }
 
-    func mix(layer: Int, _ mixer: Never) {}
+    func mix(layer: Int, _ mixer: any RowMixer) {
+        preconditionFailure("models with mixers are refused at loading")
+    }
 
     func mix(_ experts: MLXExperts, of source: RowInput<MLXNorm>) { projected = [experts(input(source))] }
 

@@ -70,8 +70,12 @@ struct MLXWeightReader: WeightReading {
             bias: scaled(try vector(path + ".bias", count)), epsilon: Float(epsilon))
     }
 
-    func mixer(_ tensors: any MixerTensors) throws -> Never {
+    func floats(_ name: String, _ shapes: [Int]...) throws -> [Float] {
         preconditionFailure("models with mixers are refused before")
+    }
+
+    func floats(ofMatrix path: String, _ rows: Int, _ columns: Int, hasBias: Bool) throws -> [Float] {
+        try floats(path)
     }
 
     /// Throws `UserError` of kind `unsupported`, too, if experts differ in precision.

@@ -1,5 +1,5 @@
-/// A family of models: its config.json, its tensors, and its forward pass. Each is one file of this folder and one line
-/// of `Architectures`, for all engines.
+/// A family of models: its config.json, its tensors, and its forward pass. Each is one file of the folder Architectures
+/// and one line of `Architectures`, for all engines.
 package protocol Architecture: Sendable {
     /// `model_type` of config.json.
     static var modelType: String { get }

@@ -14,9 +14,6 @@ package struct AttentionShape: Sendable, Equatable {
     package var sparsity: BlockSparsity?
     /// Factor of the products of queries and keys; nil takes 1 / sqrt(headDimension).
     package var scale: Float?
-    /// Size of the layer's recurrent state in floats; 0 if it has none. In a model with such a layer, each sequence keeps
-    /// its states and windows in memory of its own, not in blocks.
-    package var stateWidth = 0
 
     /// Factor of the products of queries and keys.
     var softmaxScale: Float { scale ?? 1 / Float(headDimension).squareRoot() }

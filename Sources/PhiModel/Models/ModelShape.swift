@@ -11,6 +11,9 @@ package struct ModelShape: Sendable, Equatable {
     package let attention: AttentionShape
     /// Attention of each layer, at least one, as it is computed.
     package var layers: [AttentionShape]
+    /// Floats of each layer's recurrent state; empty if no layer has one. Else each sequence keeps its states and windows
+    /// in memory of its own, not in blocks.
+    package var stateWidths: [Int] = []
     package var rope: Rope
     package var vocabularySize: Int
     /// The longest sequence, in tokens.

@@ -9,7 +9,7 @@ package struct NetworkLayer<Operations: RowOperations> {
     enum Mixer {
         /// Takes queries, keys and values.
         case attention(HeadNorms<Operations.Norm>?)
-        case own(Operations.Mixer)
+        case own(any RowMixer)
     }
 
     enum FeedForward {

@@ -13,8 +13,6 @@ package protocol RowOperations: AnyObject {
     associatedtype Norm
     /// Feed-forward networks of which each row uses some.
     associatedtype Experts
-    /// An operation over positions that one architecture has in place of attention.
-    associatedtype Mixer
 
     /// hidden = the rows of `embedding` for the step's tokens, times a factor.
     func embed(_ embedding: Embedding, times multiplier: Float) throws(UserError)
@@ -26,7 +24,7 @@ package protocol RowOperations: AnyObject {
     /// - Parameter norms: of each head's queries and keys before rotation; nil if there are none.
     func attend(layer: Int, norms: HeadNorms<Norm>?) throws(UserError)
     /// Runs a mixer on the last product. Its results become those of attention.
-    func mix(layer: Int, _ mixer: Mixer) throws(UserError)
+    func mix(layer: Int, _ mixer: any RowMixer) throws(UserError)
     /// Runs each row of a norm through its experts. Their sum becomes the results of the last product.
     func mix(_ experts: Experts, of source: RowInput<Norm>) throws(UserError)
     /// hidden += the results of the last product.

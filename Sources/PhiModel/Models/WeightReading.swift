@@ -26,9 +26,15 @@ package protocol WeightReading {
     mutating func layerNorm(
         _ path: String, _ count: Int, _ epsilon: Double, times factor: Float
     ) throws -> Operations.Norm
-    mutating func mixer(_ tensors: any MixerTensors) throws -> Operations.Mixer
     /// A layer's experts, all of one shape, and what chooses between them.
     mutating func experts(_ tensors: ExpertTensors) throws -> Operations.Experts
+
+    // Tensors of mixers, which an adapter can't change. Engines without mixers refuse their models before.
+
+    /// The values of a tensor of floats, which has one of these shapes.
+    mutating func floats(_ name: String, _ shapes: [Int]...) throws -> [Float]
+    /// The values [rows][columns] of a matrix.
+    mutating func floats(ofMatrix path: String, _ rows: Int, _ columns: Int, hasBias: Bool) throws -> [Float]
 }
 
 extension WeightReading {
@@ -42,9 +48,6 @@ extension WeightReading {
         try linear(path, rows, columns, hasBias: hasBias, order: nil)
     }
 }
-
-/// Names and sizes of a mixer's tensors. Engines that have it make it of them.
-package protocol MixerTensors {}
 
 /// The logit of a token that is never to be chosen, where a model says so.
 let hiddenLogit: Float = -1e30

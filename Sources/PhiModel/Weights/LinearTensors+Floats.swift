@@ -1,9 +1,13 @@
 import CPhiKernels
+import OperatingSystem
 
 extension LinearTensors {
     /// All values [rows][columns].
+    /// - Throws: `UserError` for a value that is not finite, or too little memory.
     func float32Values() throws -> [Float] {
         try checkFinite()
+        // An allocation of an array can't fail, so room for values, scales, biases and a packed form is checked first.
+        try Memory.require(3 * 4 * rows * columns, for: weight.file.path)
         return [Float](unsafeUninitializedCapacity: rows * columns) { buffer, count in
             for row in 0..<rows { buffer.baseAddress.map { read(row, into: $0 + row * columns) } }
             count = rows * columns

@@ -62,10 +62,10 @@ import Testing
 
     @Test func roomIsSharedBetweenSlotsAndBlocks() throws {
         try Self.geometry.written { folder in
-            let layers = try Architectures.read(folder: folder.path).shape.layers
-            let own = KVCache.bytes(layers, .int8, tokens: 0)
+            let shape = try Architectures.read(folder: folder.path).shape
+            let own = KVCache.bytes(shape, .int8, tokens: 0)
             for (budget, blocks) in [(2 * own + 20_000, 1), (64 << 20, 64)] {
-                let cache = try KVCache(layers, precision: .int8, budget: budget)
+                let cache = try KVCache(shape, precision: .int8, budget: budget)
                 let (capacity, blockBytes, slots) = (cache.capacity, cache.blockBytes, cache.slots)
                 let count = try #require(slots).count
                 #expect(count >= 1 && capacity >= blocks * count)

@@ -5,11 +5,11 @@ extension EngineOptions {
     static func blocks(
         _ blocks: Int, folder: String, sequences: Int, threads: Int, kernels: Kernels? = nil
     ) throws -> EngineOptions {
-        let layers = try Architectures.read(folder: folder).shape.layers
+        let shape = try Architectures.read(folder: folder).shape
         var options = EngineOptions(
             threads: threads,
-            kvBudget: blocks * KVCache.blockBytes(layers, .int8)
-                + (sequences + 1) * KVCache.bytes(layers, .int8, tokens: 0), kernels: kernels?.name)
+            kvBudget: blocks * KVCache.blockBytes(shape, .int8)
+                + (sequences + 1) * KVCache.bytes(shape, .int8, tokens: 0), kernels: kernels?.name)
         options.sequences = sequences
         return options
     }

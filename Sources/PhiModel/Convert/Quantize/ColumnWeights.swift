@@ -46,9 +46,9 @@ struct ColumnWeights {
             )
         }
         let blocks = (length + KVCache.blockLength - 1) / KVCache.blockLength
-        func bytes(_ tokens: Int) -> Int { KVCache.bytes(shape.layers, .float16, tokens: tokens) }
+        func bytes(_ tokens: Int) -> Int { KVCache.bytes(shape, .float16, tokens: tokens) }
         let cache = try KVCache(
-            shape.layers, precision: .float16, budget: count * bytes(length) + bytes(0), sequences: count)
+            shape, precision: .float16, budget: count * bytes(length) + bytes(0), sequences: count)
         let rows = RowOps(
             shape, weights: PackedWeights(oneByOne: model.plan, pool), cache: cache,
             kernels: try Kernels.chosen(), pool: pool)

@@ -29,14 +29,7 @@ final class PackedMatrix: @unchecked Sendable {
         matrix.data = data.assumingMemoryBound(to: UInt8.self)
     }
 
-    /// The values as float32 in their own memory, outside the weight plan.
-    /// - Throws: `UserError` for a value that is not finite, or too little memory.
-    convenience init(floatsOf tensors: LinearTensors) throws {
-        // An allocation of an array can't fail, so room for values, scales, biases and packed form is checked first.
-        try Memory.require(3 * 4 * tensors.rows * tensors.columns, for: tensors.weight.file.path)
-        try self.init(floats: tensors.float32Values(), rows: tensors.rows, columns: tensors.columns)
-    }
-
+    /// A matrix outside the weight plan.
     /// - Parameter floats: [rows][columns]
     /// - Throws: `UserError` of kind `resources`.
     convenience init(floats: [Float], rows: Int, columns: Int) throws {

@@ -1,17 +1,13 @@
 import BatchEngine
 import CPhiKernels
 
-/// Operation over positions that one architecture has in place of attention, with its weights.
+/// Operation over positions that one architecture has in place of attention, with its weights. Its type stands beside
+/// the architecture, which names it in a layer; the size of its state, if it has one, is in `ModelShape.stateWidths`.
 package protocol RowMixer {
     /// Floats of a row's results.
     var width: Int { get }
     /// out [rows][width] = its results.
     func run(_ rows: MixerRows, into out: UnsafeMutablePointer<Float>) throws(UserError)
-}
-
-/// Tensors of which the CPU makes a mixer.
-protocol RowMixerTensors: MixerTensors {
-    func mixer(_ weights: inout WeightReader) throws -> any RowMixer
 }
 
 /// Rows of a pass for a mixer.
@@ -24,6 +20,9 @@ package struct MixerRows {
     let numbers: [Int]
     let kernels: PhiKernels
     let pool: ComputePool
+    /// Returns room for `count` floats. A model's mixers share it by its number, and its content stays while no more
+    /// room is asked for.
+    let memory: (_ number: Int, _ count: Int) throws(UserError) -> UnsafeMutablePointer<Float>
     /// Returns the layer's state after a run's block.
     let state: (RowRun, Int) -> UnsafeMutablePointer<Float>
     /// Computes attention of rows of queries, keys and values in the cache's shape: [rows][stride] to [rows][heads *

@@ -92,13 +92,17 @@ package struct Phi4Flash: Architecture, Equatable {
             attention.keyValueHeadCount / 2, 2 * attention.headDimension
         )
         pairs.scale = attention.softmaxScale
+        shape.stateWidths = Array(repeating: 0, count: count)
         for number in 0..<count {
             shape.layers[number] = pairs
             if number > count / 2 { shape.layers[number].slidingWindow = nil }
             if number % 2 == 0 || number >= firstShared {
                 shape.layers[number] = AttentionShape(
-                    headCount: 0, keyValueHeadCount: 0, headDimension: attention.headDimension,
-                    stateWidth: number < firstShared ? (convolutionLength - 1 + scanStates) * scanWidth : 0)
+                    headCount: 0, keyValueHeadCount: 0, headDimension: attention.headDimension)
+            }
+            if number % 2 == 0, number < firstShared {
+                shape.stateWidths[number] = SelectiveScan.stateWidth(
+                    width: scanWidth, states: scanStates, length: convolutionLength)
             }
         }
     }
@@ -106,12 +110,14 @@ package struct Phi4Flash: Architecture, Equatable {
     package var rowBytes: Int {
         let (h, attention) = (shape.hiddenSize, shape.attention)
         let widest = max(attention.qkvWidth, 2 * scanWidth, 2 * intermediateSize)
-        // Floats: hidden and normed rows, and results of a matmul, of attention and of the gate; for a scan its
-        // convolution, that as a matmul's input, steps, numbers and results, or for attention wide heads; bytes: the
-        // quantized input of a matmul.
-        let scan = 4 * scanWidth + scanRank + 2 * scanStates
-        let wide = 4 * attention.queryWidth + 2 * attention.keyWidth
-        return 4 * (2 * h + widest + scanWidth + intermediateSize + scan + wide) + widest
+        // Floats: hidden and normed rows, and results of a matmul, of attention and of the gate; of a mixer a scan's
+        // convolution and numbers or wide heads, and a scan's ranks, steps and results; bytes: the quantized input of a
+        // matmul.
+        let wide = 2 * attention.queryWidth
+        let mixer =
+            max(scanWidth, wide + 2 * attention.keyWidth) + max(scanRank + 2 * scanStates, wide) + scanRank
+            + 2 * scanWidth
+        return 4 * (2 * h + widest + scanWidth + intermediateSize + mixer) + widest
     }
 
     package func layer<Weights: WeightReading>(
@@ -121,11 +127,9 @@ package struct Phi4Flash: Architecture, Equatable {
         let path = "model.layers.\(number)."
         let attentionNorm = try norm(path + "input_layernorm", &weights)
         let (input, mixer) = try mixer(number, path + "attn", &weights)
-        let isScan = number % 2 == 0
-        let width = isScan ? scanWidth : shape.attention.queryWidth
         return NetworkLayer(
-            norm: attentionNorm, input: [input], mixer: mixer,
-            output: try weights.linear(path + "attn.out_proj", h, width, hasBias: !isScan),
+            norm: attentionNorm, input: [input], mixer: .own(mixer),
+            output: try weights.linear(path + "attn.out_proj", h, mixer.width, hasBias: number % 2 != 0),
             feedForward: .dense(
                 .norm(try norm(path + "post_attention_layernorm", &weights)),
                 up: [try weights.linear(path + "mlp.fc1", 2 * inner, h)], .gatedSilu,
@@ -134,54 +138,25 @@ package struct Phi4Flash: Architecture, Equatable {
 
     private func mixer<Weights: WeightReading>(
         _ number: Int, _ path: String, _ weights: inout Weights
-    ) throws -> (Weights.Operations.Linear, NetworkLayer<Weights.Operations>.Mixer) {
-        let (h, isShared) = (shape.hiddenSize, number >= firstShared)
-        guard number % 2 == 0 else {
-            let attention = shape.attention
+    ) throws -> (Weights.Operations.Linear, any RowMixer) {
+        let (h, attention, isShared) = (shape.hiddenSize, shape.attention, number >= firstShared)
+        if number % 2 != 0 {
             let width = isShared ? attention.queryWidth : attention.qkvWidth
-            let tensors = DifferenceTensors(
-                path: path + ".inner_cross_attn", layer: number, shape: attention,
-                sharedLayer: isShared ? firstShared - 1 : nil)
             return (
-                try weights.linear(path + ".Wqkv", width, h, hasBias: true), .own(try weights.mixer(tensors))
+                try weights.linear(path + ".Wqkv", width, h, hasBias: true),
+                try AttentionDifference(
+                    path + ".inner_cross_attn", layer: number, attention,
+                    sharedLayer: isShared ? firstShared - 1 : nil, &weights)
             )
         }
-        let tensors: any MixerTensors =
-            isShared
-            ? MemoryTensors(width: scanWidth)
-            : ScanTensors(
-                path: path, width: scanWidth, states: scanStates, rank: scanRank, length: convolutionLength)
-        let width = isShared ? scanWidth : 2 * scanWidth
-        return (try weights.linear(path + ".in_proj", width, h), .own(try weights.mixer(tensors)))
+        if isShared {
+            return (try weights.linear(path + ".in_proj", scanWidth, h), GatedMemory(width: scanWidth))
+        }
+        return (
+            try weights.linear(path + ".in_proj", 2 * scanWidth, h),
+            try SelectiveScan(
+                path, width: scanWidth, states: scanStates, rank: scanRank, length: convolutionLength,
+                &weights)
+        )
     }
-}
-
-/// Mamba's selective scan.
-struct ScanTensors: MixerTensors {
-    /// conv1d, x_proj, dt_proj, A_log and D are below it.
-    let path: String
-    /// Channels.
-    let width: Int
-    /// Numbers of state of each channel.
-    let states: Int
-    /// The rank of the matrix that makes steps.
-    let rank: Int
-    /// Positions that the convolution sees.
-    let length: Int
-}
-
-/// A gated memory unit, which has no tensors of its own.
-struct MemoryTensors: MixerTensors {
-    let width: Int
-}
-
-/// Differential attention.
-struct DifferenceTensors: MixerTensors {
-    /// lambda_q1 and so on are below it.
-    let path: String
-    /// From 0; the initial lambda is 0.8 - 0.6 * exp(-0.3 * layer).
-    let layer: Int
-    let shape: AttentionShape
-    /// The earlier layer whose keys and values it uses; nil if it has its own.
-    let sharedLayer: Int?
 }

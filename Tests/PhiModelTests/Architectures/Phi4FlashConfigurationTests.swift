@@ -27,9 +27,9 @@ struct Phi4FlashConfigurationTests {
         #expect(model.scanWidth == 5120 && model.scanStates == 16 && model.scanRank == 160)
         #expect(model.convolutionLength == 4 && model.shape.rope.dimension == 0)
         let layers = model.shape.layers
-        #expect(
-            layers.indices.filter { layers[$0].stateWidth > 0 } == Array(stride(from: 0, through: 16, by: 2)))
-        #expect(layers[16].stateWidth == (3 + 16) * 5120)
+        let states = model.shape.stateWidths
+        #expect(states.indices.filter { states[$0] > 0 } == Array(stride(from: 0, through: 16, by: 2)))
+        #expect(states[16] == (3 + 16) * 5120 && states.count == layers.count)
         #expect(
             layers.indices.filter { layers[$0].slidingWindow == 512 }
                 == Array(stride(from: 1, through: 15, by: 2)))
@@ -40,10 +40,10 @@ struct Phi4FlashConfigurationTests {
         // The keys and values of one attention, of ten heads of 128 with scales; and those of eight in a ring of the
         // window, 512 rows at a time, and two blocks, with four states of nine scans.
         let keysAndValues = 10 * (64 * 2 * 128 + 4 * 128)
-        #expect(KVCache.blockBytes(layers, .int8) == keysAndValues)
+        #expect(KVCache.blockBytes(model.shape, .int8) == keysAndValues)
         let slot = 18 * 8 * keysAndValues + 4 * 9 * 19 * 5120 * 4
-        #expect(KVCache.bytes(layers, .int8, tokens: 0) == slot)
-        #expect(KVCache.bytes(layers, .int8, tokens: 65) == slot + 2 * keysAndValues)
+        #expect(KVCache.bytes(model.shape, .int8, tokens: 0) == slot)
+        #expect(KVCache.bytes(model.shape, .int8, tokens: 65) == slot + 2 * keysAndValues)
         let own = try configuration(["mamba_dt_rank": "100", "tie_word_embeddings": "false"])
         #expect(own.scanRank == 100 && !own.tiedEmbeddings)
         #expect(try configuration(["mamba_dt_rank": "\"auto\""]) == model)

@@ -1,48 +1,39 @@
 import CPhiKernels
 
-/// Memory of differential attention in a pass, which all layers share.
-private final class DifferenceBuffers {
-    /// [rows][heads][2 * head dimension], and keys and values behind them.
-    let widened = Buffer<Float>()
-    /// [rows][heads][2 * head dimension]
-    let attended = Buffer<Float>()
-}
-
-extension DifferenceTensors: RowMixerTensors {
-    func mixer(_ weights: inout WeightReader) throws -> any RowMixer {
-        try AttentionDifference(self, &weights)
-    }
-}
-
 /// Differential attention (Ye et al. 2024, arXiv 2410.05258). Two adjacent heads attend to the values of both, and their
 /// outputs combine to norm(first - lambda * second). Input: queries, and keys and values if the layer has its own.
 ///
 /// It is computed by ordinary attention. The cache stores two adjacent heads of keys as one, and their values too: a
 /// query that is zero in one half gets the scores of the other half's keys, and the values of both.
-private struct AttentionDifference: RowMixer {
+struct AttentionDifference: RowMixer {
     private let shape: AttentionShape
     private let sharedLayer: Int?
     private let lambda: Float
     /// RMSNorm [2 * head dimension], with the last factor, 1 - the initial lambda, in its weight.
     private let norm: Norm
-    private let buffers: DifferenceBuffers
 
     var width: Int { shape.queryWidth }
 
-    init(_ tensors: DifferenceTensors, _ weights: inout WeightReader) throws {
-        let (path, n) = (tensors.path, tensors.shape.headDimension)
+    /// - Parameters:
+    ///   - path: lambda_q1 and so on are below it.
+    ///   - layer: from 0; the initial lambda is 0.8 - 0.6 * exp(-0.3 * layer).
+    ///   - sharedLayer: the earlier layer whose keys and values it uses; nil if it has its own.
+    init(
+        _ path: String, layer: Int, _ shape: AttentionShape, sharedLayer: Int?,
+        _ weights: inout some WeightReading
+    ) throws {
+        let n = shape.headDimension
         var exponents: [Double] = []
         for pair in ["1", "2"] {
-            let queries = try weights.vector("\(path).lambda_q\(pair)", n)
-            let keys = try weights.vector("\(path).lambda_k\(pair)", n)
+            let queries = try weights.floats("\(path).lambda_q\(pair)", [n])
+            let keys = try weights.floats("\(path).lambda_k\(pair)", [n])
             exponents.append(zip(queries, keys).reduce(0) { $0 + Double($1.0) * Double($1.1) })
         }
-        let initial = 0.8 - 0.6 * phi_exp(-0.3 * Double(tensors.layer))
+        let initial = 0.8 - 0.6 * phi_exp(-0.3 * Double(layer))
         lambda = Float(phi_exp(exponents[0]) - phi_exp(exponents[1]) + initial)
-        let weight = try weights.vector(path + ".subln.weight", 2 * n)
+        let weight = try weights.floats(path + ".subln.weight", [2 * n])
         norm = Norm(weight: weight.map { $0 * Float(1 - initial) }, bias: nil, epsilon: 1e-5)
-        (shape, sharedLayer) = (tensors.shape, tensors.sharedLayer)
-        buffers = weights.shared(DifferenceBuffers())
+        (self.shape, self.sharedLayer) = (shape, sharedLayer)
     }
 
     func run(_ rows: MixerRows, into out: UnsafeMutablePointer<Float>) throws(UserError) {
@@ -50,9 +41,9 @@ private struct AttentionDifference: RowMixer {
         let keysAndValues = sharedLayer == nil ? 2 * shape.keyWidth : 0
         let (narrow, wide) = (width, 2 * width)
         let length = wide + keysAndValues
-        try buffers.widened.reserve(rows.count * length)
-        try buffers.attended.reserve(rows.count * wide)
-        let (widened, attended) = (buffers.widened.pointer, buffers.attended.pointer)
+        // [rows][heads][2 * head dimension], with keys and values behind the first.
+        let widened = try rows.memory(0, rows.count * length)
+        let attended = try rows.memory(1, rows.count * wide)
         rows.pool.runRows(rows.count) { row in
             let (from, to) = (rows.values + row * rows.stride, widened + row * length)
             for head in 0..<heads {
