@@ -132,7 +132,9 @@ extension BatchJob {
         let store = try redo?.store(of: settings, note: noteRedo, open: open) ?? open()
         if let path = verified { store.others = try FinishedOutput(path) }
         for note in store.notes { log.warning("\(note)") }
-        for note in try RowReuse(settings, store)?.notes ?? [] { log.info("\(note)") }
+        for name in store.rowsFrom {
+            log.info("earlier results: steps that ask the same as in \(name) are not asked again")
+        }
         if store.storedAtStart > 0 {
             let results = store.storedAtStart
             log.info(

@@ -60,6 +60,15 @@ public struct JobStep: Sendable, Equatable {
             && (forms.isEmpty || setting.formConflict(mayStop: forms.allSatisfy(\.isOfCalls)) == nil)
     }
 
+    /// Settings that the step's result depends on besides what it asks.
+    /// - Parameter own: the job of the step alone.
+    func textBesidePrompt(_ own: JobSettings) -> String {
+        let prompt: Set = ["prompt", "messages", "system"]
+        return ResultText.list(
+            (tries > 1 ? [accept ?? "", "\(tries)"] : [])
+                + own.resultSettings.filter { !prompt.contains($0.name) }.flatMap { [$0.name, $0.value] })
+    }
+
     /// Everything that results depend on, as text.
     var text: String {
         ResultText.list(

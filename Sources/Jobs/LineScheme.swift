@@ -44,7 +44,7 @@ package struct LineScheme: Sendable, Hashable {
     /// - Returns: the hash of these members, or of all bytes of an unreadable line.
     func hash(of line: InputRecord, _ id: String?, _ content: LineContent?) -> UInt64 {
         guard let content, content.fault == nil, case .object(let members) = content.fields else {
-            return LineHash.value(of: line.bytes)
+            return SHA.short(of: line.bytes)
         }
         return hash(of: members, id, content.request)
     }
@@ -119,12 +119,7 @@ struct LineHash {
 
     private var bytes: [UInt8] = []
 
-    var value: UInt64 { Self.value(of: bytes) }
-
-    /// Returns the first 64 bits.
-    static func value(of bytes: [UInt8]) -> UInt64 {
-        SHA.sha256(of: bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    }
+    var value: UInt64 { SHA.short(of: bytes) }
 
     mutating func add(name: String) { add(.name, name) }
 

@@ -24,6 +24,12 @@ package struct SHA: Sendable {
         return hash.finalize()
     }
 
+    /// Returns the first 64 bits of SHA-256.
+    package static func short(of bytes: some Sequence<UInt8>) -> UInt64 { first(sha256(of: bytes)) }
+
+    /// Returns the first 64 bits of a hash.
+    package static func first(_ hash: [UInt8]) -> UInt64 { hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+
     package mutating func update(_ bytes: some Sequence<UInt8>) {
         if bytes.withContiguousStorageIfAvailable({ add($0) }) == nil {
             Array(bytes).withUnsafeBufferPointer { add($0) }

@@ -6,7 +6,7 @@ package struct RequestKey: Hashable, Sendable {
     /// Raised with every change of the key's content.
     private static let version = 1
 
-    private let hash: [UInt8]
+    package let hash: [UInt8]
 
     /// Nil if it is unknown what the outcome depends on.
     /// - Parameter model: identifies the model, its arithmetic and everything else outside requests.
@@ -24,5 +24,5 @@ package struct RequestKey: Hashable, Sendable {
     /// 64 hexadecimal digits.
     package var text: String { FileHash.hexadecimal(hash) }
     /// Its first bytes, which are almost always unique.
-    package var prefix: UInt64 { hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+    package var prefix: UInt64 { SHA.first(hash) }
 }

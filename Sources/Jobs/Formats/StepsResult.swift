@@ -8,8 +8,12 @@ package struct StepsResult: TaskResult {
     package struct Step: Sendable {
         package var name: String
         package var result: any TaskResult
+        /// Digest of what the step asked, `StepPlan.Step.digest`; nil if unknown. Only the log has it.
+        var digest: UInt64?
 
-        package init(_ name: String, _ result: any TaskResult) { (self.name, self.result) = (name, result) }
+        package init(_ name: String, _ result: any TaskResult, digest: UInt64? = nil) {
+            (self.name, self.result, self.digest) = (name, result, digest)
+        }
     }
 
     package var steps: [Step]
@@ -31,8 +35,8 @@ package struct StepsResult: TaskResult {
         guard let names = log["steps"]?.texts else { return nil }
         var steps: [Step] = []
         for name in names {
-            guard let step = log[name].flatMap({ JobTask.result(of: $0) }) else { return nil }
-            steps.append(Step(name, step))
+            guard let step = log[name], let result = JobTask.result(of: step) else { return nil }
+            steps.append(Step(name, result, digest: step.hex("asked")))
         }
         self.init(
             steps, dropped: log.string("dropped"), original: log.string("duplicate_of"),
@@ -84,7 +88,12 @@ package struct StepsResult: TaskResult {
 
     private func writeSteps(_ members: ResultMembers, to writer: inout JSONWriter) {
         writer.array("steps", steps) { $0.string($1.name) }
-        for step in steps { writer.object(step.name) { step.result.write(members, to: &$0) } }
+        for step in steps {
+            writer.object(step.name) { writer in
+                step.result.write(members, to: &writer)
+                if members == .log, let digest = step.digest { writer.hex("asked", digest) }
+            }
+        }
     }
 
     /// Writes each step under its name, without a list of steps.

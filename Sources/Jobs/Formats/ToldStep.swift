@@ -1,6 +1,5 @@
 /// A step as described in a fingerprint by `JobStep.text`.
 struct ToldStep {
-    let text: String
     let name: String
     /// Its conditions and settings, as text.
     private let members: [(name: String, value: String)]
@@ -17,7 +16,7 @@ struct ToldStep {
             members.append((name, values.joined(separator: " near ")))
             rest = rest.dropFirst(width)
         }
-        (self.text, name) = (text, parts[0])
+        name = parts[0]
         self.members = members.map { (name: $0.0, value: $0.1) }
     }
 
@@ -25,17 +24,6 @@ struct ToldStep {
 
     /// Whether it drops duplicate rows.
     var comparesRows: Bool { value(Distinctness.mark) != nil }
-
-    /// Whether it makes rows of a list.
-    var hasItems: Bool { value("each") != nil }
-
-    /// Returns the number of rows that these steps make of one; beyond the limit a number above it.
-    static func rows(of steps: ArraySlice<ToldStep>) -> Int {
-        let limit = JobSettings.rowsOfLineRange.upperBound + 1
-        return steps.reduce(1) { rows, step in
-            min(rows * min(limit, max(1, step.value("samples").flatMap { Int($0) } ?? 1)), limit)
-        }
-    }
 
     /// Returns all steps of a job; nil if the text is invalid.
     static func steps(_ text: String) -> [ToldStep]? {

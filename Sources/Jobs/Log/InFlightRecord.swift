@@ -5,7 +5,7 @@ import JSON
 ///
 /// The log has one as pieces: each save adds the tokens that are new since the last one, or begins it again.
 ///
-///     {"sum":"…","from":F,"id":"…","sample":S,"line_hash":"…"[,"attempt":A][,"row":"…"],<saved>}
+///     {"sum":"…","from":F,"id":"…","sample":S,"line_hash":"…"[,"attempt":A][,"row":"…"][,"asked":"…"],<saved>}
 package struct InFlightRecord: Sendable, Equatable {
     package var key: ResultKey
     /// The completion so far. A note is an encoded log-probability entry.
@@ -14,6 +14,8 @@ package struct InFlightRecord: Sendable, Equatable {
     package var attempt = 0
     /// Results of the steps before, where a row has steps.
     package var row: String?
+    /// Digest of what the step asks whose completion this is, where a row has steps.
+    var asked: UInt64?
 }
 
 extension InFlightRecord {
@@ -28,12 +30,13 @@ extension InFlightRecord {
             key.write(to: &writer)
             if attempt > 0 { writer.int("attempt", attempt) }
             if from == 0, let row { writer.string("row", row) }
+            if from == 0, let asked { writer.hex("asked", asked) }
             self.saved.write(from: from, to: &writer)
         }
     }
 
     private func goesOn(from other: InFlightRecord) -> Bool {
-        other.key == key && other.attempt == attempt && other.row == row
+        other.key == key && other.attempt == attempt && other.row == row && other.asked == asked
             && saved.tokens.starts(with: other.saved.tokens)
             && saved.notes.starts(with: other.saved.notes)
     }
@@ -51,7 +54,7 @@ extension InFlightRecord {
         else { return false }
         if from == 0 {
             records[key] = InFlightRecord(
-                key: key, saved: more, attempt: attempt, row: json.string("row"))
+                key: key, saved: more, attempt: attempt, row: json.string("row"), asked: json.hex("asked"))
         } else if records[key]?.saved.tokens.count == from, records[key]?.attempt == attempt {
             records[key]?.saved.tokens += more.tokens
             records[key]?.saved.notes += more.notes

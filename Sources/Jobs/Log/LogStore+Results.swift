@@ -72,17 +72,10 @@ extension LogStore: ResultStore {
         try others?.record(of: key)?.result
     }
 
-    /// The result that a run of `earlierSteps` has of a key; nil if it has none.
-    func earlierRow(of key: ResultKey, run: String) throws -> GenerationResult? {
+    /// The rows that earlier runs have made of a line, whose steps may ask the same.
+    func earlierRows(of id: String) throws -> [StepsResult] {
         if let failure { throw failure }
-        for rows in previousRows {
-            if let found = try rows.record(of: key), !found.result.isFailed, found.key == key,
-                found.run.utf8.elementsEqual(run.utf8)
-            {
-                return found.result
-            }
-        }
-        return nil
+        return try previousRows.flatMap { try $0.results(of: id) }.compactMap { $0.made?.row }
     }
 
     package func endsEarly(at count: Int) { earlyEnd = count }

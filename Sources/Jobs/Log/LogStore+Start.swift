@@ -121,7 +121,6 @@ extension LogStore {
             try rows.readPacked { steps[$0] != nil }
             _ = try rows.readPlain { steps[$0] != nil }
             previousRows.append(rows)
-            earlierSteps.merge(steps) { first, _ in first }
             writer.header.rowsFrom.append(name)
         }
     }

@@ -41,14 +41,14 @@ package final class LogStore {
     var settings: LogHeader? { found.finished?.header }
     /// Schemes by which lines are known in what is there.
     package var earlierSchemes: [LineScheme] {
-        ([found] + previousRows + [others].compactMap(\.self)).reduce([]) { $0.adding($1.lines) }
+        [found, others].compactMap(\.self).reduce([]) { $0.adding($1.lines) }
     }
     /// By what the results of a redo that was interrupted were chosen; nil if there is none.
     package internal(set) var redo: UInt64?
     /// Earlier results that rows may be taken from, the latest first.
     var previousRows: [OutputLog] = []
-    /// Steps of the runs that made these, whose jobs differ in nothing else: as their fingerprints have them, by their digests.
-    var earlierSteps: [String: String] = [:]
+    /// Names of their logs.
+    package var rowsFrom: [String] { writer.header.rowsFrom }
     /// Results elsewhere whose lines are to be known as they are there.
     package var others: FinishedOutput?
     private(set) var failure: UserError?

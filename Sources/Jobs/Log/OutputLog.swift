@@ -254,6 +254,18 @@ extension OutputLog {
         return try record(number)
     }
 
+    /// Returns the results of a line, whatever it held.
+    func results(of id: String) throws -> [GenerationResult] {
+        try (0..<index.samples).compactMap { sample in
+            let key = ResultKey(id: id, sample: sample, contentHash: 0)
+            guard let number = number(of: key), index[number].isStored, !index[number].isFailed else {
+                return nil
+            }
+            let found = try record(number)
+            return found.key.id.utf8.elementsEqual(id.utf8) ? found.result : nil
+        }
+    }
+
     /// Whether an unfinished run left results in the plain part.
     func hasResults() throws -> Bool {
         _ = try readPlain()

@@ -57,6 +57,8 @@ package final class ResultIndex {
     private var slots = [UInt32](repeating: 0, count: 1 << 10)
 
     var count: Int { entries.count }
+    /// The largest number of samples of a line in a log.
+    private(set) var samples = 0
 
     subscript(number: Int) -> Entry {
         get { entries[number] }
@@ -124,6 +126,7 @@ package final class ResultIndex {
     /// - Returns: whether that was a result in the output, for another content of the line.
     func store(_ record: RecordHead, at offset: Int, length: Int, inOutput: Bool) -> Bool {
         let name = Self.nameHash(record.key, repetition: record.repetition)
+        samples = max(samples, record.key.sample + 1)
         var entry = Entry(
             nameHash: name, contentHash: record.key.contentHash, repetition: record.repetition)
         entry.store(

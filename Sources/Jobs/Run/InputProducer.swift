@@ -37,7 +37,6 @@ final class InputProducer: @unchecked Sendable {
     private let sharedModel: [UInt8]?
     /// Nil where rows that are done decide nothing of others.
     private let plan: StepPlan?
-    private let reuse: RowReuse?
     private let counted = Mutex(InputCount())
     // Used by the feeder's thread alone.
     private var lines: JobLines
@@ -59,7 +58,6 @@ final class InputProducer: @unchecked Sendable {
         self.queue = queue
         preparer = try LinePreparer(job)
         plan = AcceptFilter(job) == nil ? nil : try StepPlan(job)
-        reuse = try store.use { try RowReuse(job, $0) }
         let keys = try LineKeys(job, earlier: store.use { $0.log?.earlierSchemes ?? [] })
         lines = JobLines(
             job, keys,
@@ -111,6 +109,7 @@ final class InputProducer: @unchecked Sendable {
             if line.isNumbered { counted.hasNumbered = true }
         }
         var prepared: Result<PreparedLine, LineError>?
+        var earlier: [StepsResult]?
         for sample in 0..<samples {
             var label = RequestLabel(
                 position: count.positions, index: line.place, sample: sample,
@@ -154,7 +153,8 @@ final class InputProducer: @unchecked Sendable {
             case .success(let prepared):
                 var saved: InFlightRecord?
                 if case .inFlight(let record) = state { saved = record }
-                if let reuse { saved = try reuse.added(to: saved, of: label, line, in: store) }
+                earlier = try earlier ?? store.use { try $0.log?.earlierRows(of: line.id) } ?? []
+                for row in earlier ?? [] { label.knows(row) }
                 label.readyAt = .now
                 works = prepared.work(label, saved)
             case .failure(let error): works = [.outcome(label, .failed(error))]

@@ -101,7 +101,8 @@ package final class JobRun: RequestSource {
             throw UserError(.badJob, "distinct and until need an input that is there, and no pipe.")
         }
         self.readsAhead = readsAhead
-        sharedModel = answers?.model ?? (job.computesEqualsOnce ? [] : nil)
+        sharedModel =
+            answers?.model ?? store.log?.fingerprint.model ?? (job.computesEqualsOnce ? [] : nil)
         gates = AcceptFilter(job)
         // Rows that wait for others of their line leave room for other lines.
         queue = RequestQueue(

@@ -1,5 +1,6 @@
 import Errors
 import JSON
+import OperatingSystem
 import PhiText
 
 /// Choice of a finished output's results that are to be made again.
@@ -18,7 +19,7 @@ package struct RedoChoice: Sendable {
     private let hash: UInt64
 
     private init(_ rule: Rule, _ text: String) {
-        (self.rule, hash) = (rule, LineHash.value(of: Array(text.utf8)))
+        (self.rule, hash) = (rule, SHA.short(of: text.utf8))
     }
 
     /// To go on with a redo that was interrupted.

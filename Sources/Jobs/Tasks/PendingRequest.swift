@@ -20,6 +20,8 @@ struct RequestLabel: Sendable {
     var redo = 0
     /// Whether the store has its result, a failure.
     var isDone = false
+    /// Results of steps that earlier runs have of the line, by the digests of what they asked.
+    private(set) var earlier: [UInt64: any TaskResult] = [:]
     /// The step of the row; nil if the job has none.
     var step: String?
 
@@ -28,6 +30,13 @@ struct RequestLabel: Sendable {
 
     /// The sample in random streams.
     var streamSample: Int { branch ?? sample }
+
+    /// An earlier run has made this of the line.
+    mutating func knows(_ row: StepsResult?) {
+        for step in row?.steps ?? [] {
+            if let digest = step.digest { earlier[digest] = step.result }
+        }
+    }
 
     /// The id in random streams. Ids of lines have no such character.
     var streamID: String { step.map { "\(key.id)\u{0}\($0)" } ?? key.id }

@@ -92,7 +92,7 @@ extension StepChangeTests {
         let stopped = stopping(at: 40)
         #expect(throws: UserError.self) { try run(third, on: stopped) }
         let again = try store(third, .refuse)
-        #expect(again.earlierSteps.count == 2)
+        #expect(again.rowsFrom.count == 2)
         try again.suspend()
         let taken = try run(third).model.admissions + stopped.admissions
         #expect(try text(third) == expected)

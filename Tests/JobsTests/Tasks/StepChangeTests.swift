@@ -144,11 +144,11 @@ import Testing
     static let changes: [(name: String, kept: Set<String>)] = [
         ("close", ["question", "title", "note", "answer", "judge"]),
         ("judge", ["question", "title", "note", "answer", "close"]),
-        ("accept", ["question", "title", "note", "answer", "close"]),
+        ("accept", ["question", "title", "note", "answer", "judge", "close"]),
         ("answer", ["question", "title", "note", "close"]),
-        ("where", ["question", "title", "answer", "judge", "close"]),
+        ("where", ["question", "title", "note", "answer", "judge", "close"]),
         ("title", ["question", "answer", "judge", "close"]),
-        ("distinct", []),
+        ("distinct", ["question", "title", "note", "answer", "judge", "close"]),
         ("without note", ["question", "title", "answer", "judge", "close"]),
         ("another", ["question", "title", "note", "answer", "judge", "close"]),
         ("order", ["question", "title", "note", "answer", "judge", "close"]),
@@ -200,56 +200,6 @@ import Testing
             ["question"], ["question", "title"], ["question", "title", "answer", "judge"],
             ["question", "title", "note", "answer", "judge", "close"],
         ] { #expect(made.contains(names), "\(names)") }
-    }
-
-    @Test func whatDependsOnNothingThatChangedIsTold() throws {
-        let list = Self.step("word", "{{ item }}") {
-            ($0.each, $0.settings.samples) = ("question.text.split(' ')", 4)
-        }
-        let later = Self.step("later", "{{ item }} {{ topic }}")
-        let old = [Self.steps[0], list, later, Self.step("last", "{{ more }} {{ n }}")]
-        func kept(_ steps: [JobStep], from old: [JobStep]) throws -> [String]? {
-            let job = try self.job(steps)
-            let text = ResultText.list(old.map(\.text))
-            return StepChange(from: text, to: job, try StepPlan(job))?.kept.sorted()
-        }
-        #expect(try kept(old, from: old) == ["last", "later", "question", "word"])
-        // The list is another, and with it the items.
-        var other = old
-        other[1].each = "topic.split(' ')"
-        #expect(try kept(other, from: old) == ["last", "question"])
-        #expect(try kept(old, from: other) == ["last", "question"])
-        // A step has the name that was a field's.
-        other = [old[0], Self.step("more", "{{ n }}")] + old[1...]
-        #expect(try kept(other, from: old) == ["later", "question", "word"])
-        #expect(try kept(old, from: other) == ["later", "question", "word"])
-        // Rows are other branches.
-        other = old
-        other[1].settings.samples = 3
-        #expect(try kept(other, from: old) == ["question"])
-        // The first step asks with the line.
-        #expect(try kept([old[3], old[0]], from: old) == [])
-        #expect(try kept([old[3], old[0]], from: [old[0], old[3]]) == [])
-        let text = ResultText.list(old.map(\.text))
-        let job = try self.job(old)
-        let plan = try StepPlan(job)
-        for broken in ["", "[]x", "[1]", "[\"a\"]", text.replacing("\\\"4\\\"", with: "\\\"99999\\\"")] {
-            #expect(broken != text && StepChange(from: broken, to: job, plan) == nil)
-        }
-    }
-
-    @Test func notesNameTheSteps() throws {
-        try run(job())
-        let job = try job(changed("answer"))
-        let store = try store(job, .restart)
-        #expect(
-            try RowReuse(job, store)?.notes == [
-                "earlier results: steps that are reused: question, title, note, close; made again: answer, judge"
-            ])
-        try store.suspend()
-        let same = try self.store(job, .refuse)
-        #expect(try RowReuse(job, same)?.notes.count == 1)
-        try same.suspend()
     }
 
     // MARK: Forms of results

@@ -1,5 +1,6 @@
 import BatchEngine
 import JSON
+import OperatingSystem
 import PhiText
 
 /// The steps of a job, each run by its own task: takes a row through them in order.
@@ -14,6 +15,8 @@ package final class StepPlan: LineTask {
         /// The text to compare with earlier rows', and the step's index among those that compare.
         let compared: (text: TextTemplate, gate: Int)?
         let tries: Int
+        /// Settings that its result depends on, as text; those of its prompt show in what it asks.
+        let settings: String
         /// Number of rows made of one. The steps before are theirs in common: equal requests with the same random
         /// streams, computed once.
         let samples: Int
@@ -37,9 +40,6 @@ package final class StepPlan: LineTask {
             templates.reduce(into: preparer.fields) { $0.formUnion($1.template.variables) }
         }
 
-        /// All names that its result, and the decision about it, can depend on.
-        var names: Set<String> { Set(templates.flatMap(\.template.names) + preparer.taskNames) }
-
         /// Returns the item of one of the line's rows; nil if the list is shorter, or there is none.
         /// - Throws: `LineError` if it is no list.
         func item(of row: Int, in fields: JSONValue) throws(LineError) -> JSONValue? {
@@ -49,6 +49,25 @@ package final class StepPlan: LineTask {
             }
             let place = row / below % samples
             return place < list.count ? list[place] : Optional.none
+        }
+
+        /// Returns the digest of what the step asks about a row: with the same digest it has the same result, in any row
+        /// and job. Nil if that is unknown.
+        /// - Parameters:
+        ///   - works: the requests of its first try.
+        ///   - fields: the row's, with the results of earlier steps.
+        func digest(of works: [PendingRequest], _ fields: JSONValue) -> UInt64? {
+            var content = RequestContent("phibatch step 1")
+            for work in works {
+                guard let key = work.owned?.request.key else { return nil }
+                content.append(key.hash)
+            }
+            content.append(Array(settings.utf8))
+            // What later tries ask, and whether there are any, depends on all that templates name.
+            for name in (tries > 1 ? used : Set(preparer.taskNames)).sorted() where name != self.name {
+                content.append(Array(JSONWriter.text(of: fields[name] ?? .null).utf8))
+            }
+            return SHA.short(of: content.bytes)
         }
 
         /// Returns the prompt record of a line's first row in the first step; nil if there is none.
@@ -87,7 +106,7 @@ package final class StepPlan: LineTask {
                 name: step.name, members: KnownMembers(of: own), preparer: try LinePreparer(own),
                 condition: try condition("where", step.condition),
                 accept: try condition("accept", step.accept), compared: compared.map { ($0, gates - 1) },
-                tries: step.tries, samples: step.samples,
+                tries: step.tries, settings: step.textBesidePrompt(own), samples: step.samples,
                 below: JobStep.rows(of: job.steps[(number + 1)...]),
                 items: try template("each", step.each.map { "{{ \($0) | tojson }}" }))
         }
@@ -134,10 +153,9 @@ package final class StepPlan: LineTask {
             prompt: first?.prompt ?? [], lengths: first?.lengths ?? [], isCovered: first?.isCovered ?? false,
             answer: first?.answer
         ) { label, saved in
-            let row = StepRow(plan: self, record: record, maker: maker, label: label)
-            // An earlier run's part of the row, if it is ours; else the row starts again.
-            if let saved, let text = saved.row { return row.resumed(text, saved) ?? row.begun(first, nil) }
-            return row.begun(first, saved)
+            var label = label
+            label.knows(saved?.row.flatMap { StepsResult(saved: $0) })
+            return StepRow(plan: self, record: record, maker: maker, label: label).begun(first, saved)
         }
     }
 }

@@ -20,8 +20,9 @@ struct StepRow: Sendable {
     fileprivate var vain = 0
     /// The text that decides whether it goes on, while it is held.
     private(set) var text = ""
-    /// Results of earlier runs for later steps, and the record of the first step without one.
-    private var earlier: [StepsResult.Step] = []
+    /// Digest of what the step in flight asks.
+    private var digest: UInt64?
+    /// An earlier run's part of a step.
     private var saved: InFlightRecord?
 
     init(plan: StepPlan, record: PromptRecord, maker: RequestMaker, label: RequestLabel) {
@@ -48,12 +49,12 @@ struct StepRow: Sendable {
             row.timing = row.timing.map { $0.followed(by: timing) } ?? timing
             row.line.fields[row.step.name] = Self.value(of: result)
             if try row.holds(step.accept) {
-                row.done.append(.init(step.name, result))
+                row.done.append(.init(step.name, result, digest: digest))
                 return try row.passed()
             }
             row.vain += 1
-            if row.vain < step.tries { return .more(try row.works()) }
-            row.done.append(.init(step.name, result))
+            if row.vain < step.tries { return try row.ask() }
+            row.done.append(.init(step.name, result, digest: digest))
             return row.end(dropped: step.name)
         }
     }
@@ -101,13 +102,7 @@ struct StepRow: Sendable {
             if plan.carriedStep == place {
                 label.kept.append(try Conversations.carried(step.preparer.prompt(for: asked)))
             }
-            guard let made = earlier.first(where: { $0.name == step.name }) else {
-                return .more(try works(saved))
-            }
-            line.fields[step.name] = Self.value(of: made.result)
-            done.append(made)
-            // It is the last of several tries.
-            return try holds(step.accept) ? try passed() : end(dropped: step.name)
+            return try ask()
         }
         return end(dropped: nil)
     }
@@ -126,9 +121,28 @@ struct StepRow: Sendable {
         return try !condition.fill(from: line.fields).isEmpty
     }
 
-    private mutating func works(_ saved: InFlightRecord? = nil) throws -> [PendingRequest] {
-        self.saved = nil
-        return try step.preparer.prepare(asked) { maker }.work(stepLabel, saved).map(wrapped)
+    private mutating func ask() throws -> RequestOutcome {
+        try ask(step.preparer.prepare(asked) { maker })
+    }
+
+    /// Asks what the step in flight asks, or takes the result that an earlier run has of the same.
+    private mutating func ask(_ prepared: PreparedLine) throws -> RequestOutcome {
+        var works = prepared.work(stepLabel, nil)
+        if vain == 0 {
+            digest = step.digest(of: works, line.fields)
+            if let digest, let known = label.earlier[digest] {
+                (timing, isOwn) = (timing ?? .zero, true)
+                line.fields[step.name] = Self.value(of: known)
+                done.append(.init(step.name, known, digest: digest))
+                // It is the last of several tries.
+                return try holds(step.accept) ? try passed() : end(dropped: step.name)
+            }
+        }
+        if let saved, saved.asked == digest {
+            works = prepared.work(stepLabel, saved)
+            self.saved = nil
+        }
+        return .more(works.map(wrapped))
     }
 
     /// The prompt record of the step in flight.
@@ -172,19 +186,7 @@ struct StepRow: Sendable {
 
     /// Its record between steps.
     var record: InFlightRecord {
-        InFlightRecord(key: label.key, row: done.isEmpty ? nil : StepsResult(done).savedText)
-    }
-
-    /// Resumes from results of earlier runs, and evaluates their conditions again.
-    /// - Returns: nil if the text was not left by a run of this job.
-    func resumed(_ text: String, _ saved: InFlightRecord) -> [PendingRequest]? {
-        guard let steps = StepsResult(saved: text)?.steps, !steps.isEmpty,
-            steps.allSatisfy({ made in plan.steps.contains { $0.name == made.name } })
-        else { return nil }
-        var row = self
-        row.earlier = steps
-        (row.timing, row.isOwn) = (.zero, true)
-        return row.begun(nil, saved)
+        InFlightRecord(key: label.key, row: done.isEmpty ? nil : StepsResult(done).savedText, asked: digest)
     }
 
     /// Begins with the first step.
@@ -192,13 +194,16 @@ struct StepRow: Sendable {
     ///   - first: the line in the first step, which all its rows share if they begin with the same prompt.
     ///   - saved: an earlier run's part of the first step.
     func begun(_ first: PreparedLine?, _ saved: InFlightRecord?) -> [PendingRequest] {
-        if let first, !plan.steps[0].differs, plan.carriedStep != 0 {
-            return first.work(stepLabel, saved).map(wrapped)
-        }
         var row = self
-        (row.place, row.saved) = (-1, saved)
+        row.saved = saved
         do {
-            let outcome = try row.goOn()
+            let outcome: RequestOutcome
+            if let first, !plan.steps[0].differs, plan.carriedStep != 0 {
+                outcome = try row.ask(first)
+            } else {
+                row.place = -1
+                outcome = try row.goOn()
+            }
             if case .more(let works) = outcome { return works }
             return [.outcome(row.label, outcome)]
         } catch {
