@@ -153,7 +153,7 @@ extension BatchJob {
             let engine = try loadEngine()
             for note in engine.notes { log.warning("\(note)") }
             for advice in engine.advice { log.notice("\(advice)") }
-            return LoadedModel(engine)
+            return LoadedModel(engine: engine, text: engine.text)
         }
     }
 
@@ -165,7 +165,7 @@ extension BatchJob {
             && mine.engine.kind.entry.kind == others.engine.kind.entry.kind
             && mine.engine.threads == others.engine.threads
             && mine.engine.kvBudget == others.engine.kvBudget
-            && mine.engine.kvPrecision.engineValue == others.engine.kvPrecision.engineValue
+            && mine.engine.kvPrecision ?? .int8 == others.engine.kvPrecision ?? .int8
     }
 
     fileprivate func noteRedo(chosen: Int, total: Int) {

@@ -67,7 +67,7 @@ public struct BatchJob: Sendable {
     public func run(on model: ModelContainer) -> RunningJob {
         RunningJob { run in
             try checkFit(model)
-            let loaded = LoadedModel(model.engine)
+            let loaded = LoadedModel(engine: model.engine, text: model.engine.text)
             nonisolated(unsafe) let source: any RequestSource = try open(
                 on: ModelLoader { loaded }, engine: model.engine.identity, stopFlag: run.stopFlag,
                 progress: run.publish, ended: run.end)
@@ -78,11 +78,10 @@ public struct BatchJob: Sendable {
     private func checkFit(_ model: ModelContainer) throws {
         func place(_ path: String?) -> FileInfo.Identity?? { path.map { Files.identity(of: $0) } }
         let (engine, entry) = (settings.engine, settings.engine.kind.entry)
-        let precision = EngineOptions(kvPrecision: engine.kvPrecision.engineValue)
         guard let folder = model.folder, Files.identity(of: folder) == Files.identity(of: settings.model),
             place(settings.adapter) == place(model.adapter), entry.kind == model.kind,
-            try engine.kvPrecision == .auto
-                || entry.identity(precision).elementsEqual(model.engine.identity, by: ==)
+            try engine.kvPrecision == nil
+                || engine.identity(cache: .off).elementsEqual(model.engine.identity, by: ==)
         else {
             let adapter = model.adapter.map { " with the adapter \($0)" } ?? ""
             throw UserError(
@@ -90,7 +89,7 @@ public struct BatchJob: Sendable {
                 "model, adapter, engine and kv must be those of the loaded model: \(model.folder ?? "?")\(adapter), engine: \(model.kind.rawValue)."
             )
         }
-        guard engine.threads == nil, engine.kvBudget == .auto else {
+        guard engine.threads == nil, engine.kvBudget == nil else {
             throw UserError(
                 .badJob,
                 "threads and kv_budget belong to a model that is loaded already; leave them out of the job.")

@@ -2,3 +2,5 @@
 @_exported import Jobs
 
 @_exported import enum BatchEngine.EngineKind
+@_exported import struct BatchEngine.EngineSettings
+@_exported import enum BatchEngine.KVPrecision

@@ -117,13 +117,13 @@ package final class RequestLines: Sendable {
         var settings = base.settings
         if !text.isEmpty {
             try JobSettings.refuseWhatIsNoRequests(text)
-            try JobFile.apply(text, name: "settings", folder: "", to: &settings)
+            try settings.apply(text, name: "settings", folder: "")
             try settings.check(file: "settings")
         }
         var job = try BatchJob(settings)
         let digest = try RunFingerprint(job: job.settings, engine: engine, cache: base.cache).digest
         // Each line is answered, even one with an error, and alone, so that it can be cancelled.
-        job.settings.errorLines = .pass
+        job.settings.passesErrorLines = true
         job.settings.computesEqualsOnce = false
         return PipedLines(job.settings, digest: digest)
     }

@@ -58,7 +58,7 @@ package final class RequestPipe: Sendable {
         do {
             let bytes = try ByteSource(path: "-")
             // A message has a line and settings.
-            let limit = InputReader.defaultLimit + JobFile.sizeLimit
+            let limit = InputReader.defaultLimit + WrittenSetting.fileSizeLimit
             while let line = try bytes.nextLine(limit: limit) {
                 guard !line.isTooLong else {
                     refuse(nil, "The message is longer than \(limit) bytes.")
@@ -189,7 +189,7 @@ package final class RequestPipe: Sendable {
 extension JobSettings {
     /// Returns the defaults of a pipe's requests.
     /// - Throws: `UserError` of kind `usage`, naming the option and the right form.
-    package static func pipe(model: String, name: String, options: [JobOption]) throws -> JobSettings {
+    package static func pipe(model: String, name: String, options: [WrittenSetting]) throws -> JobSettings {
         var settings = JobSettings()
         try settings.apply(options)
         (settings.model, settings.modelName) = (model, name)
@@ -202,7 +202,7 @@ extension JobSettings {
 
     /// Returns the defaults of requests of OpenAI's clients.
     /// - Throws: the errors of `pipe`.
-    package static func serve(model: String, name: String, options: [JobOption]) throws -> JobSettings {
+    package static func serve(model: String, name: String, options: [WrittenSetting]) throws -> JobSettings {
         var settings = try pipe(model: model, name: name, options: options)
         settings.inputFormat = InputFormat.openAI
         settings.outputFormat = ResultFormat.openAI()

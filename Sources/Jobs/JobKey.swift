@@ -1,22 +1,17 @@
 import BatchEngine
 
-/// A setting of a job: its row serves job files, steps, options, help, chats, the fingerprint and Python.
+/// Setting of a job: its row serves job files, steps, options, help, chats, the fingerprint and Python.
 package struct JobKey: Sendable {
-    /// Place beside a job file where it may be set.
-    package enum Place: Sendable {
-        /// An option; `--tokens` and `--no-tokens` for a flag.
-        case option
-        case step, chat
-        /// Keywords of Python's `LLM`, and of its `map`.
-        case llm, map
-    }
+    package typealias Place = RequestSetting.Place
 
     package let name: String
     /// The letter of its short option, such as the i of `-i`.
     package let letter: Character?
     /// The value's name in the help; empty for a flag, which has none.
     package let placeholder: String
-    package let help: String
+    package private(set) var help: String
+    /// Help of a chat, if it differs.
+    private let chatHelp: String?
     package let places: Set<Place>
     let member: SettingMember
     /// The words that its value may be, for completion by shells; empty if there are other values.
@@ -25,10 +20,10 @@ package struct JobKey: Sendable {
 
     init(
         _ name: String, _ placeholder: String, _ help: String, letter: Character? = nil,
-        in places: Set<Place> = [.option], _ member: SettingMember
+        in places: Set<Place> = [.option], chatHelp: String? = nil, _ member: SettingMember
     ) {
         (self.name, self.placeholder, self.help, self.letter) = (name, placeholder, help, letter)
-        (self.places, self.member) = (places, member)
+        (self.places, self.chatHelp, self.member) = (places, chatHelp, member)
     }
 
     /// `max_tokens` is `max-tokens` on the command line.
@@ -44,6 +39,51 @@ package struct JobKey: Sendable {
 
     /// In the order of the help and of the fingerprint.
     package static let all: [JobKey] = files + prompt + sampling + answers + results + engine
+    /// Choice of a completion's tokens, and its end.
+    package static let sampling = ofRequests(.sampling)
+    /// Constraints of answers.
+    package static let answers = AnswerKey.all.map { JobKey($0) } + ofRequests(.answers)
+    /// Settings of a loaded model.
+    package static let ofModels = files.filter { $0.name == "adapter" } + engine
+
+    /// Settings of a chat, with its own help.
+    package static let ofChats = all(in: .chat).map { key in
+        var key = key
+        key.help = key.chatHelp ?? key.help
+        return key
+    }
+
+    static func ofRequests(_ group: RequestSetting.Group) -> [JobKey] {
+        RequestSetting.all.filter { $0.group == group }.map { JobKey($0) }
+    }
+
+    private init(_ setting: RequestSetting) {
+        let form: SettingForm =
+            switch setting.kind {
+            case .int: .int
+            case .number: .number
+            case .flag: .flag
+            case .word: .text
+            case .texts: .texts
+            case .bias: .bias
+            }
+        self.init(
+            setting.name, setting.placeholder, setting.help,
+            in: setting.places.union([.option, .step, .llm, .map]), chatHelp: setting.chatHelp,
+            SettingMember(
+                form: form, set: { if !$2 { try setting.set($1, in: &$0.request) } },
+                problem: { setting.problem(in: $0.request) },
+                text: { setting.changesResults ? setting.text(in: $0.request) ?? setting.unset : nil },
+                words: setting.words))
+    }
+
+    private init(_ key: AnswerKey) {
+        self.init(
+            key.name, key.placeholder, key.help, in: [.option, .step, .llm, .map],
+            SettingMember(
+                form: key.valueForm, set: { try $1.readForm(of: key, into: &$0, readsFile: $2) },
+                text: { $0.forms[key.name]?.fingerprint }))
+    }
 }
 
 /// Form of a value, with its type in Python.
@@ -68,17 +108,14 @@ package enum SettingForm: String, Sendable {
     package var isList: Bool { [.paths, .texts, .bias, .messages, .fields].contains(self) }
 }
 
-/// The member of `JobSettings` that a key sets: its form, its parser, its range, and its text in the fingerprint. Job
-/// files, options and code all use it.
+/// Member of `JobSettings` that a key sets: its form, its parser, its range, and its text in the fingerprint. Job files,
+/// options and code all use it.
 struct SettingMember: Sendable {
-    /// - Throws: `SettingProblem`.
-    typealias Reader = @Sendable (inout JobSettings, SettingValue) throws -> Void
-
     let form: SettingForm
-    /// Changes only the settings.
-    let set: Reader
-    /// Resolves the value once all settings are known, such as by reading a file; nil if it names nothing.
-    var resolve: Reader?
+    /// Sets the member, and nothing else. Called again with true once all settings are known, unless another value
+    /// replaces it: then reads the files that the value names.
+    /// - Throws: `SettingProblem`.
+    let set: @Sendable (inout JobSettings, SettingValue, _ readsFiles: Bool) throws -> Void
     /// An error of the value; nil if it is valid.
     var problem: @Sendable (JobSettings) -> String? = { _ in nil }
     /// The value as text in the fingerprint, distinct for distinct values; nil if results don't depend on it. Most are
@@ -94,8 +131,8 @@ struct SettingMember: Sendable {
         text: @escaping @Sendable (Value) -> String? = { _ in nil }, words: [String] = []
     ) -> Self {
         SettingMember(
-            form: form, set: { $0[keyPath: path] = try read($1) }, problem: { problem($0[keyPath: path]) },
-            text: { text($0[keyPath: path]) }, words: words)
+            form: form, set: { if !$2 { $0[keyPath: path] = try read($1) } },
+            problem: { problem($0[keyPath: path]) }, text: { text($0[keyPath: path]) }, words: words)
     }
 
     static func int(_ path: WritableKeyPath<JobSettings, Int> & Sendable, _ range: ClosedRange<Int>) -> Self {
@@ -123,79 +160,23 @@ struct SettingMember: Sendable {
         .of(.path, path, { try $0.path() })
     }
 
-    /// One of a few words. The fingerprint omits the word `unset`.
-    static func word<Choice: RawRepresentable & CaseIterable & Equatable & Sendable>(
+    /// One of a few words, each with its value. The fingerprint omits the value `unset`.
+    static func word<Value: Equatable & Sendable>(
+        _ path: WritableKeyPath<JobSettings, Value> & Sendable, _ words: [(word: String, value: Value)],
+        unset: Value? = nil, changesResults: Bool = true
+    ) -> Self {
+        .of(
+            .text, path, { try $0.word(of: words) },
+            text: { value in
+                changesResults && value != unset ? words.first { $0.value == value }?.word : nil
+            }, words: words.map(\.word))
+    }
+
+    static func word<Choice: RawRepresentable<String> & CaseIterable & Equatable & Sendable>(
         _ path: WritableKeyPath<JobSettings, Choice> & Sendable, unset: Choice? = nil,
         changesResults: Bool = true
-    ) -> Self where Choice.RawValue == String {
-        .of(
-            .text, path, { try $0.word() },
-            text: { !changesResults || $0 == unset ? nil : $0.rawValue },
-            words: Choice.allCases.map(\.rawValue))
-    }
-}
-
-extension SettingMember {
-    /// One of the requests' settings.
-    init(_ setting: RequestSetting) {
-        let form: SettingForm =
-            switch setting.kind {
-            case .int: .int
-            case .number: .number
-            case .flag: .flag
-            case .word: .text
-            case .texts: .texts
-            case .bias: .bias
-            }
-        self.init(
-            form: form, set: { try setting.set($1, in: &$0.request) },
-            problem: { setting.problem(in: $0.request) },
-            text: { setting.changesResults ? setting.text(in: $0.request) ?? setting.unset : nil },
-            words: setting.words)
-    }
-}
-
-/// Settings of a job's requests.
-extension JobKey {
-    /// Choice of a completion's tokens, and its end.
-    package static let sampling = ofRequests(.sampling)
-    /// Constraints of answers.
-    package static let answers = AnswerKey.all.map { JobKey($0) } + ofRequests(.answers)
-
-    static func ofRequests(_ group: RequestSetting.Group) -> [JobKey] {
-        RequestSetting.all.filter { $0.group == group }.map { JobKey($0, $0.help) }
-    }
-
-    private init(_ setting: RequestSetting, _ help: String) {
-        let places: Set<Place> = [.option, .step, .llm, .map]
-        self.init(
-            setting.name, setting.placeholder, help,
-            in: setting.places.contains(.chat) ? places.union([.chat]) : places, SettingMember(setting))
-    }
-
-    private init(_ key: AnswerKey) {
-        self.init(
-            key.name, key.placeholder, key.help, in: [.option, .step, .llm, .map],
-            SettingMember(
-                form: key.valueForm,
-                set: { $0.forms[key.name] = try $1.form(of: key) },
-                resolve: { job, value in
-                    guard let (form, path) = try value.formatInFile(of: key) else { return }
-                    job.forms[key.name] = form
-                    job.sources.append(SourceFile(path: path, what: "the \(key.name)"))
-                },
-                text: { $0.forms[key.name]?.fingerprint }))
-    }
-
-    /// Settings of a loaded model.
-    package static let ofModels = files.filter { $0.name == "adapter" } + engine
-
-    /// Settings of a chat, with its own help.
-    package static let ofChats = all(in: .chat).map { key in
-        if let setting = RequestSetting.named(key.name) {
-            return JobKey(setting, setting.chatHelp ?? setting.help)
-        }
-        let help = key.name == "system" ? "system message, as it is" : key.help
-        return JobKey(key.name, key.placeholder, help, key.member)
+    ) -> Self {
+        word(
+            path, Choice.allCases.map { ($0.rawValue, $0) }, unset: unset, changesResults: changesResults)
     }
 }

@@ -18,30 +18,6 @@ extension FailureLimit: LosslessStringConvertible {
     }
 }
 
-/// Meaning of texts such as `<|end|>` in a line.
-public enum ControlTokenHandling: String, Sendable, CaseIterable {
-    /// Text: special tokens come only from the chat template and the job's own templates.
-    case text
-    /// Special tokens, as in Hugging Face's tokenizers.
-    case parse
-}
-
-/// Handling of a line with the error of an earlier step.
-public enum ErrorLineHandling: String, Sendable, CaseIterable {
-    /// It is skipped and counted.
-    case skip
-    /// Its error becomes its result.
-    case pass
-}
-
-/// Handling of OpenAI's requests with unsupported fields.
-public enum UnsupportedHandling: String, Sendable, CaseIterable {
-    /// They fail.
-    case refuse
-    /// They are answered without the fields, if the question stays the same; omitted fields are counted by name.
-    case ignore
-}
-
 /// Settings of a job. `JobKey.all` has the range and default of each member, and `phibatch run --help` shows them.
 ///
 /// An optional member is nil if the job leaves it to lines.
@@ -109,7 +85,9 @@ public struct JobSettings: Sendable, Equatable {
     public var messages: [ChatMessage] = []
     /// The beginning of the answer, which the model continues; a template over the line's fields.
     public var prefix: String?
-    public var controlTokens = ControlTokenHandling.text
+    /// Whether texts such as `<|end|>` in a line are special tokens, as in Hugging Face's tokenizers. If not, special
+    /// tokens come only from the chat template and the job's own templates.
+    public var parsesControlTokens = false
 
     /// The field that is a line's id; nil is `id`.
     public var idField: String?
@@ -122,8 +100,11 @@ public struct JobSettings: Sendable, Equatable {
     public var keep = KeptFields.none
     /// Members of each result; other than full only in JSON lines and arrays.
     public var results = ResultDetail.full
-    public var errorLines = ErrorLineHandling.skip
-    public var unsupported = UnsupportedHandling.refuse
+    /// Whether the error of an earlier step in a line becomes its result; if not, the line is skipped and counted.
+    public var passesErrorLines = false
+    /// Whether OpenAI's requests with unsupported fields are answered without these, if the question stays the same, and
+    /// the fields counted by name; if not, they fail.
+    public var ignoresUnsupported = false
 
     /// Settings of each request. Its members are the job's, too: `job.temperature`.
     public var request = RequestSettings()

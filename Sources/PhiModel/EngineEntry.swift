@@ -36,14 +36,6 @@ package struct EngineEntry: Sendable {
             entry.provenDevices.contains { (try? entry.library?())?.device.hasPrefix($0) == true }
         } ?? .cpu
     }
-
-    /// Returns the problem with settings that are given; nil if there is none.
-    package func problem(given settings: [String]) -> String? {
-        guard let (setting, reason) = leavesOut.first(where: { settings.contains($0.setting) }) else {
-            return nil
-        }
-        return "\(setting) has no meaning with engine: \(kind.rawValue), as \(reason). Leave \(setting) out."
-    }
 }
 
 extension EngineKind {

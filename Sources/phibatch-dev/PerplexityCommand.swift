@@ -31,7 +31,7 @@ struct PerplexityCommand: ParsableCommand {
     var engine = EngineKind.cpu
 
     @Option(help: "Precision of the KV cache: int8, int4 or f16.")
-    var kv: CachePrecision = .auto
+    var kv: KVPrecision?
 
     @Option(help: "Compute threads.")
     var threads: Int?

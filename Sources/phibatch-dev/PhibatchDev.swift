@@ -31,5 +31,5 @@ struct PhibatchDev: ParsableCommand {
     }
 }
 
-extension CachePrecision: ExpressibleByArgument {}
+extension KVPrecision: ExpressibleByArgument {}
 extension EngineKind: ExpressibleByArgument {}

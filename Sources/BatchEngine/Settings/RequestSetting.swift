@@ -17,8 +17,11 @@ package struct RequestSetting: Sendable {
     /// Section of the help.
     package enum Group: Sendable { case sampling, answers, results }
 
-    /// Place where it may be set, beside a job.
+    /// Place where a setting may be set, beside a job file.
     package enum Place: Sendable {
+        /// An option; `--tokens` and `--no-tokens` for a flag.
+        case option
+        case step
         case line
         /// OpenAI's chats and completions; settings allowed there are also allowed in a line.
         case body
@@ -28,6 +31,8 @@ package struct RequestSetting: Sendable {
         case chat
         /// A program that uses the library.
         case library
+        /// Keywords of Python's `LLM`, and of its `map`.
+        case llm, map
 
         /// Places of most settings.
         package static let usual: Set<Self> = [.line, .body, .chat, .library]

@@ -13,13 +13,13 @@ extension JobSettings {
     ///   - awaitsInput: whether patterns of the input may match nothing yet.
     ///   - pins, bring: as in `bringInputs`.
     package static func load(
-        file: String?, options: [JobOption] = [], awaitsInput: Bool = false,
+        file: String?, options: [WrittenSetting] = [], awaitsInput: Bool = false,
         pins: PinnedInput.Origin = .results, bring: DistantInput.Bring? = nil
     ) throws -> JobSettings {
         var job = JobSettings()
         job.awaitsInput = awaitsInput
         if let file { job.sources.append(SourceFile(path: file, what: "the job file")) }
-        try job.apply((file.map(settings) ?? []) + WrittenSetting.of(options))
+        try job.apply((file.map(settings) ?? []) + options)
         try job.placeOutput()
         try job.check(file: file)
         job.chooseShardOutput()
@@ -32,8 +32,9 @@ extension JobSettings {
 
     private static func settings(of file: String) throws -> [WrittenSetting] {
         try checkIsThere(file, "job file")
-        let bytes = try ByteSource(path: file, isSettings: true).readAll(limit: JobFile.sizeLimit + 1)
-        return try JobFile.settings(bytes, name: file, folder: Paths.folder(of: file))
+        let bytes = try ByteSource(path: file, isSettings: true).readAll(
+            limit: WrittenSetting.fileSizeLimit + 1)
+        return try WrittenSetting.all(in: bytes, name: file, folder: Paths.folder(of: file))
     }
 
     /// Sets the output's format by its name or its input, unless the job sets it.

@@ -8,7 +8,7 @@ extension JobKey {
             "model", "MODEL",
             "a name of \"phibatch models\", org/name on Hugging Face, a folder, or a GGUF file (required)",
             letter: "m",
-            SettingMember(form: .path) { job, value in
+            SettingMember(form: .path) { job, value, _ in
                 job.model = try value.path()
                 job.modelName = try? value.string()
             }),
@@ -21,17 +21,21 @@ extension JobKey {
             "file of prompts (JSONL, or see input_format), a pattern such as data/*.jsonl, a list of them, an address "
                 + "(hf://datasets/..., s3://, gs://, az://, https://), or - for stdin (required, unless rows is given)",
             letter: "i",
-            SettingMember(
-                form: .paths, set: { $0.inputPatterns = try $1.paths() },
+            SettingMember(form: .paths) { job, value, readsFiles in
+                job.inputPatterns = try value.paths()
                 // Only now the job's own files are known, which are no input.
-                resolve: { job, _ in job.findInputs() })),
+                if readsFiles { job.findInputs() }
+            }),
         JobKey(
             "input_format", "FORMAT",
             "jsonl, json (an array), openai (its batch files), csv, tsv, parquet, text (a prompt a line) or "
                 + "paragraphs; by default (auto) the file's name and lines decide",
             SettingMember(
-                form: .text, set: { $0.inputFormat = try $1.inputFormat().withCells(of: $0.inputFormat) },
-                words: InputFormat.all.map(\.name))),
+                form: .text,
+                set: { job, value, _ in
+                    let format = try value.word(of: InputFormat.all.map { ($0.name, $0) })
+                    job.inputFormat = format.withCells(of: job.inputFormat)
+                }, words: InputFormat.all.map(\.name))),
         JobKey(
             "delimiter", "auto|,|;|tab||",
             "separator of the cells of a CSV input (auto: found in its first record)",
@@ -41,7 +45,7 @@ extension JobKey {
         JobKey(
             "quotes", "double|none",
             "quote at the beginning of a CSV cell: opens it (double, the default), or is text (none)",
-            .of(.text, \.inputFormat.hasQuotes, { try $0.quotes() }, words: ["double", "none"])),
+            .word(\.inputFormat.hasQuotes, [("double", true), ("none", false)], changesResults: false)),
         JobKey(
             "rows", "N",
             "make so many lines in place of an input, each with the fields of pick (see \"phibatch help rows\")",
@@ -52,22 +56,21 @@ extension JobKey {
             "pick", "MAPPING",
             "fields of the lines that rows makes, each from a list, a range or a file, in a job file",
             in: [],
-            SettingMember(
-                form: .mapping, set: { $0.pick = try $1.picks(reads: false) },
-                resolve: { $0.pick = try $1.picks(reads: true) })),
+            SettingMember(form: .mapping) { $0.pick = try $1.picks(reads: $2) }),
         JobKey(
             "output", "FILE",
             "file of results, an address (s3://, gs://, az://) to send it to when complete, or - for stdout (required)",
             letter: "o",
-            SettingMember(form: .path) { $0.output = try $1.path() }),
+            .of(.path, \.output, { try $0.path() })),
         JobKey(
             "output_format", "FORMAT",
             "jsonl, json (an array), openai (its batch files), csv, tsv or parquet; by default (auto) json, csv, tsv or parquet if "
                 + "the output's name ends so, openai if the input's first line is its request, else jsonl",
             SettingMember(
                 form: .text,
-                set: { job, value in
-                    let format = try value.resultFormat()
+                set: { job, value, _ in
+                    let format: ResultFormat? = try value.word(
+                        of: [("auto", nil)] + ResultFormat.all.map { ($0.word, $0) })
                     job.outputFormat = format ?? .jsonl
                     job.outputFormatFollowsInput = format == nil
                 }, words: ["auto"] + ResultFormat.all.map(\.word))),
@@ -79,7 +82,8 @@ extension JobKey {
             "shard", "I/N|auto",
             "process each Nth line, from the Ith on, into OUTPUT.shard-I-of-N; auto takes both from Slurm's or "
                 + "Kubernetes' array variables. \"phibatch merge\" joins the shards",
-            SettingMember(form: .text) { job, value in
+            SettingMember(form: .text) { job, value, readsFiles in
+                if readsFiles { return }
                 job.selection = try value.shard()
                 job.isShardScheduled = value.text == SettingValue.scheduledShard
             }),
@@ -87,12 +91,13 @@ extension JobKey {
             "limit", "N",
             "process only the first N lines, as a preview: a run without it resumes from their results",
             in: [.option, .map],
-            SettingMember(
-                form: .int, set: { _ = try $1.int(in: 1...Int.max) },
-                resolve: { job, value in
-                    if job.selection.shard != nil { throw value.fault("can't be combined with shard") }
-                    job.selection = .init(lines: [try value.int(in: 1...Int.max)])
-                })),
+            SettingMember(form: .int) { job, value, readsFiles in
+                let count = try value.int(in: 1...Int.max)
+                // Only now a shard is known.
+                guard readsFiles else { return }
+                if job.selection.shard != nil { throw value.fault("can't be combined with shard") }
+                job.selection = .init(lines: [count])
+            }),
         JobKey(
             "until", "N",
             "in a job with steps: end once N rows are accepted; fewer in the whole input are an "
@@ -100,13 +105,10 @@ extension JobKey {
                 + "are accepted, of at most samples",
             SettingMember(
                 form: .amount,
-                set: { job, value in
+                set: { job, value, readsFiles in
                     let (count, isPerLine) = try value.until()
                     job.untilPerLine = isPerLine ? count : nil
-                },
-                resolve: { job, value in
-                    let (count, isPerLine) = try value.until()
-                    if !isPerLine, !job.selection.isFirst { job.until = count }
+                    if readsFiles, !isPerLine, !job.selection.isFirst { job.until = count }
                 },
                 problem: { $0.untilProblem }, text: { $0.untilPerLine.map { "\($0) per line" } })),
     ]
@@ -115,18 +117,19 @@ extension JobKey {
     package static let prompt: [JobKey] = [
         JobKey(
             "system", "TEXT", "system message, a template over the line's fields; overrides a line's own",
-            in: [.option, .step, .chat, .llm], .text(\.system, unset: "-")),
+            in: [.option, .step, .chat, .llm], chatHelp: "system message, as it is",
+            .text(\.system, unset: "-")),
         JobKey(
             "prompt", "TEXT", "prompt: a template over the line's fields (default {{ prompt }})",
             in: [.option, .step], .text(\.prompt)),
         JobKey(
             "prompt_file", "FILE", "file of the prompt template, in place of prompt", in: [.option, .step],
-            SettingMember(
-                form: .path, set: { _ = try $1.path() },
-                resolve: { job, value in
-                    job.prompt = try value.promptFile()
-                    job.sources.append(SourceFile(path: try value.path(), what: "the prompt file"))
-                })),
+            SettingMember(form: .path) { job, value, readsFiles in
+                let path = try value.path()
+                guard readsFiles else { return }
+                job.prompt = try value.promptFile()
+                job.sources.append(SourceFile(path: path, what: "the prompt file"))
+            }),
         JobKey(
             "messages", "ROLE=TEXT",
             "messages before the line's own, such as examples; also templates. If the last is a user's, it is the "
@@ -151,7 +154,8 @@ extension JobKey {
             "control_tokens", "text|parse",
             "texts such as <|end|> in a line's fields: stay text (the default), or are special tokens as in "
                 + "Hugging Face's tokenizers",
-            in: [.option, .llm], .word(\.controlTokens)),
+            in: [.option, .llm],
+            .word(\.parsesControlTokens, [("text", false), ("parse", true)])),
         JobKey(
             "task", "generate|score",
             "generate answers (the default), or score: the line's completion's probability, in place of an "
@@ -166,9 +170,9 @@ extension JobKey {
             "steps", "LIST",
             "questions asked of each line in order, in a job file (see \"phibatch help steps\")", in: [],
             SettingMember(
-                form: .mappings, set: { $0.steps = try $1.steps(resolves: false) },
-                resolve: { job, value in
-                    job.steps = try value.steps(resolves: true)
+                form: .mappings,
+                set: { job, value, readsFiles in
+                    job.steps = try value.steps(readsFiles: readsFiles)
                     for step in job.steps { job.sources += step.settings.sources }
                 },
                 text: { $0.steps.isEmpty ? nil : ResultText.list($0.steps.map(\.text)) })),
@@ -207,12 +211,12 @@ extension JobKey {
                 "error_lines", "skip|pass",
                 "lines with the error of an earlier step: skipped and counted (the default), or passed on as "
                     + "they are",
-                .word(\.errorLines, unset: .skip)),
+                .word(\.passesErrorLines, [("skip", false), ("pass", true)], unset: false)),
             JobKey(
                 "unsupported", "refuse|ignore",
                 "OpenAI's requests with unsupported fields: fail (the default), or are answered without them and "
                     + "counted by name; images, tools and other parts of the question always fail",
-                .word(\.unsupported, unset: .refuse)),
+                .word(\.ignoresUnsupported, [("refuse", false), ("ignore", true)], unset: false)),
             JobKey(
                 "max_failures", "N|P%",
                 "most lines that may fail, or their share (default 0); if it is set and certain to be exceeded, the "
@@ -271,7 +275,10 @@ extension JobKey {
             "kv", "TYPE",
             "precision of KV caches: int8, int4 (half the memory, less exact), f16 (twice the memory), or auto, "
                 + "which is int8 (default auto)",
-            in: [.option, .chat, .map], .word(\.engine.kvPrecision, changesResults: false)),
+            in: [.option, .chat, .map],
+            .word(
+                \.engine.kvPrecision,
+                [("auto", nil), ("int8", .int8), ("int4", .int4), ("f16", .float16)], changesResults: false)),
         JobKey(
             "long_rope", "auto|short|long",
             "rotary factors of a model that has two sets: auto (short or long for each completion, by "

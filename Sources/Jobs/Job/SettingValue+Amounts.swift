@@ -1,4 +1,5 @@
 import BatchEngine
+import FoundationShim
 
 /// Numbers with a special word or a unit, and maps of numbers.
 extension SettingValue {
@@ -41,13 +42,16 @@ extension SettingValue {
         return bytes
     }
 
-    func memoryBudget() throws(SettingProblem) -> MemoryBudget {
-        if text == "auto" { return .auto }
-        if let percent = text.flatMap(percentage), percent > 0 { return .share(percent / 100) }
+    /// Reads bytes, or a share of the machine's memory; nil for `auto`.
+    func memoryBudget() throws(SettingProblem) -> Int? {
+        if text == "auto" { return nil }
+        if let percent = text.flatMap(percentage), percent > 0 {
+            return Int(Double(ProcessInfo.processInfo.physicalMemory) * (percent / 100))
+        }
         guard let bytes = text.flatMap(byteCount) else {
             throw wrong("a size in bytes, such as 4GB or 512MiB, a share such as 25%, or auto")
         }
-        return .bytes(bytes)
+        return bytes
     }
 
     /// Reads a map in a job file, or ID=X as an option.

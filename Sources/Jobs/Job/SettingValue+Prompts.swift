@@ -33,8 +33,8 @@ extension SettingValue {
         return text
     }
 
-    /// Reads the constraint; nil if the value names a file.
-    func form(of key: AnswerKey) throws(SettingProblem) -> AnswerFormat? {
+    /// Reads a constraint, which may be in a file that the value names.
+    func readForm(of key: AnswerKey, into job: inout JobSettings, readsFile: Bool) throws(SettingProblem) {
         let value: JSONValue
         switch content {
         case .list, .mapping: value = try json()
@@ -43,46 +43,26 @@ extension SettingValue {
         case .plain(let text) where isOption && key.file != nil: value = .string(text.textOfPath ?? text)
         default: value = .string(try string())
         }
-        let form = try key.form(ofJob: value, isOption: isOption)
-        if form == nil { _ = try path(of: key) }
-        return form
-    }
-
-    private func path(of key: AnswerKey) throws(SettingProblem) -> String {
+        job.forms[key.name] = try key.form(ofJob: value, isOption: isOption)
+        if job.forms[key.name] != nil { return }
         let path = try path()
         if path.isEmpty || path == "-" { throw wrong(key.file ?? "") }
-        return path
-    }
-
-    /// Reads the constraint in the file that the value names; nil if it names none.
-    func formatInFile(of key: AnswerKey) throws(SettingProblem) -> (form: AnswerFormat, path: String)? {
-        guard let read = key.ofFile, try form(of: key) == nil else { return nil }
-        let path = try path(of: key)
+        guard readsFile, let read = key.ofFile else { return }
         let bytes = try contents(of: path, limit: 16, as: "a \(key.name)")
-        do throws(SettingProblem) { return (try read(bytes), path) } catch {
+        do throws(SettingProblem) { job.forms[key.name] = try read(bytes) } catch {
             throw fault("\(path) \(error.message)")
         }
+        job.sources.append(SourceFile(path: path, what: "the \(key.name)"))
     }
 }
 
 /// Words.
 extension SettingValue {
-    func inputFormat() throws(SettingProblem) -> InputFormat {
-        try word(of: InputFormat.all.map { ($0.name, $0) })
-    }
-
-    /// Nil for the input's format.
-    func resultFormat() throws(SettingProblem) -> ResultFormat? {
-        try word(of: [("auto", nil)] + ResultFormat.all.map { ($0.word, $0) })
-    }
-
     /// Nil for the one that the first record shows.
     func separator() throws(SettingProblem) -> UInt8? {
         if text == "\t" { return 0x09 }
         return try word(of: [("auto", nil)] + DelimitedInput.separators.map { ($0.word, $0.byte) })
     }
-
-    func quotes() throws(SettingProblem) -> Bool { try word(of: [("double", true), ("none", false)]) }
 
     /// Reads names of settings that lines may have, or `all`.
     func lineSettings() throws(SettingProblem) -> [String] {

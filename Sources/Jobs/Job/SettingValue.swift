@@ -3,9 +3,9 @@ import FoundationShim
 import JSON
 import OperatingSystem
 
-/// A value in a job file, an option, a line or a body, before a setting interprets it.
-struct SettingValue {
-    indirect enum Content {
+/// Value in a job file, an option, a line or a body, before a setting interprets it.
+struct SettingValue: Sendable {
+    indirect enum Content: Sendable {
         /// Unquoted text in a job file, or the text of an option: a number, a word, ...
         case plain(String)
         /// Quoted text or a block: always a string.
@@ -32,11 +32,7 @@ struct SettingValue {
         (self.content, line, folder, self.isOption) = (content, nil, "", isOption)
     }
 
-    /// - Parameter isList: whether the option may be repeated.
-    init?(option texts: [String], isList: Bool) {
-        guard let first = texts.first else { return nil }
-        self = isList ? Self(.list(texts.map(Self.init(option:))), isOption: true) : Self(option: first)
-    }
+    init(option texts: [String]) { self.init(.list(texts.map(Self.init(option:))), isOption: true) }
 
     /// A value of a line or a body.
     init(_ json: JSONValue) {

@@ -72,7 +72,7 @@ package struct JobLines {
             seen?.add(record)
             var line = JobLine(record, keys)
             if let error = line.fields.flatMap(PreviousStep.error) {
-                guard job.errorLines != .skip else {
+                guard job.passesErrorLines else {
                     passedOver += 1
                     continue
                 }
@@ -125,7 +125,7 @@ extension JobSettings {
         var count = 0
         while let line = try reader.next() {
             if line.isHalf { continue }
-            if errorLines == .skip, carriesError(line) { continue }
+            if !passesErrorLines, carriesError(line) { continue }
             count += 1
             if count % 16 == 0, !goesOn() { return nil }
         }

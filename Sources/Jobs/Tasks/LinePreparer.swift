@@ -72,7 +72,7 @@ struct LineEncoder {
 
     init(_ record: PromptRecord, _ job: JobSettings, _ maker: RequestMaker) {
         self.maker = maker
-        shield = job.controlTokens == .text ? maker.text.shield(for: record.fields) : nil
+        shield = job.parsesControlTokens ? nil : maker.text.shield(for: record.fields)
     }
 
     var limits: ModelLimits { maker.limits }

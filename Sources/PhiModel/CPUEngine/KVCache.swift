@@ -1,18 +1,6 @@
 import BatchEngine
 import CPhiKernels
 
-/// Number format of a KV cache, by its name in job files.
-public enum KVPrecision: String, Sendable {
-    /// 8 bits, with a scale for each position of a head.
-    case int8
-    /// 4 bits, with a factor for each 16 besides: little more than half the room.
-    case int4
-    /// float16: twice the room and the traffic.
-    case float16 = "f16"
-    /// float32: four times the room.
-    case float32 = "f32"
-}
-
 extension KVPrecision {
     /// Number of the kind in the kernels.
     var kernelKind: UInt32 {

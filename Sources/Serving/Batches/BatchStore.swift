@@ -237,7 +237,7 @@ final class BatchStore: Sendable {
             let path = place(of: id, kind + ".jsonl")
             var counted = JobSettings()
             counted.input = [path]
-            counted.errorLines = .pass
+            counted.passesErrorLines = true
             lines.append(Files.kind(of: path) == nil ? 0 : try counted.countLines() ?? 0)
             let file = try files.adopt(path, id: "\(name)-\(kind)", name: "\(id)_\(kind).jsonl")
             ids.append(file.map { .string($0) } ?? .null)

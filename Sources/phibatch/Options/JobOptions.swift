@@ -81,7 +81,7 @@ struct JobOptions: ParsableArguments {
         if let output, files.isEmpty, !given.contains(where: { $0.key.name == "output" }),
             let key = JobKey.files.first(where: { $0.name == "output" })
         {
-            given.append(JobOption(key, [output]))
+            given.append(WrittenSetting(key, [output]))
         }
         do {
             return try JobSettings.load(

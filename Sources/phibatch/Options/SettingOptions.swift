@@ -11,7 +11,7 @@ protocol SettingGroup {
 /// The parser finds a type's options by its members. Here the members are made from the table of settings, so that a
 /// setting is declared once.
 struct SettingOptions<Group: SettingGroup>: ParsableArguments, CustomReflectable {
-    private(set) var given: [JobOption] = []
+    private(set) var given: [WrittenSetting] = []
 
     private struct Name: CodingKey {
         let stringValue: String
@@ -30,7 +30,7 @@ struct SettingOptions<Group: SettingGroup>: ParsableArguments, CustomReflectable
                 key.form == .flag
                 ? try values.decodeIfPresent(Bool.self, forKey: name).map { ["\($0)"] } ?? []
                 : try values.decode([String].self, forKey: name)
-            if !texts.isEmpty { given.append(JobOption(key, texts)) }
+            if !texts.isEmpty { given.append(WrittenSetting(key, texts)) }
         }
     }
 

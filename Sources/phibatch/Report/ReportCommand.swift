@@ -72,7 +72,7 @@ struct ReportCommand: ParsableCommand {
     private func subject() throws -> (results: String, job: JobSettings?) {
         func load(_ file: String, _ output: [String]) throws -> JobSettings {
             let options = [("input", input), ("output", output)].compactMap { name, texts in
-                texts.isEmpty ? nil : JobKey.named(name).map { JobOption($0, texts) }
+                texts.isEmpty ? nil : JobKey.named(name).map { WrittenSetting($0, texts) }
             }
             return try JobSettings.load(file: file, options: options, bring: ModelFetch.here.bring)
         }

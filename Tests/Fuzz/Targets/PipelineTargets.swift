@@ -67,13 +67,13 @@ private func lineJob(chat: Bool) -> JobSettings {
 /// A job file.
 @Sendable func readJob(_ input: [UInt8], _ scratch: ScratchFolder) throws {
     var job = JobSettings()
-    try JobFile.apply(input, name: "job.yaml", folder: scratch.path, to: &job)
+    try job.apply(input, name: "job.yaml", folder: scratch.path)
     try promise(
         Set(job.resultSettings.map(\.name)).isSuperset(of: JobSettings().resultSettings.map(\.name)),
         "a setting is lost")
     _ = try PromptBuilder(job)
     let settings = job.resultSettings.map(\.value)
-    try JobFile.apply(input, name: "job.yaml", folder: scratch.path, to: &job)
+    try job.apply(input, name: "job.yaml", folder: scratch.path)
     try promise(job.resultSettings.map(\.value) == settings, "a setting is read twice")
     try job.check(file: "job.yaml")
 }

@@ -13,7 +13,7 @@ import TokenConstraints
     ) throws -> JobSettings {
         try JobSettings.parse(
             "model: m\ninput: in.jsonl\noutput: out.jsonl\n" + yaml, name: "job.yaml",
-            options: JobOption.all(options))
+            options: WrittenSetting.all(options))
     }
 
     private func form(ofLine value: JSONValue) throws -> AnswerFormat? {

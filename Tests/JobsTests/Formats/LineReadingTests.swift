@@ -102,7 +102,7 @@ import Testing
             #expect(code(#"{"messages":[{"role":"\#(role)","content":"x"}]}"#) == .badField, "\(role)")
             #expect(throws: UserError.self) {
                 var job = JobSettings()
-                try job.apply(JobOption.all(["messages": ["\(role)=x"]]))
+                try job.apply(WrittenSetting.all(["messages": ["\(role)=x"]]))
             }
         }
     }
@@ -123,7 +123,7 @@ import Testing
         #expect(record.settings.maxTokens == 2 && record.settings.topK == 2)
         #expect(throws: LineError.self) { try self.record(#"{"prompt":"p","max_tokens":2.5}"#) }
         var job = JobSettings()
-        try job.apply(JobOption.all(["max_tokens": [number]]))
+        try job.apply(WrittenSetting.all(["max_tokens": [number]]))
         #expect(job.maxTokens == 2)
     }
 
@@ -161,9 +161,7 @@ import Testing
     @Test func quotesMayBeText() throws {
         let text = "id\tprompt\n1\t\"Hi there\n2\tfoo"
         #expect(throws: LineError.self) { try self.record(text, in: "in.tsv") }
-        let record = try record(text, in: "in.tsv") { job in
-            job.inputFormat.hasQuotes = false
-        }
+        let record = try record(text, in: "in.tsv") { $0.inputFormat.hasQuotes = false }
         #expect(record.fields["prompt"] == "\"Hi there")
     }
 }

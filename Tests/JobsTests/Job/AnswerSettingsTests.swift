@@ -12,7 +12,7 @@ import Testing
         _ yaml: String, _ options: KeyValuePairs<String, [String]> = [:], folder: String = "jobs"
     ) throws -> JobSettings {
         try JobSettings.parse(
-            Self.required + yaml, name: "job.yaml", folder: folder, options: JobOption.all(options))
+            Self.required + yaml, name: "job.yaml", folder: folder, options: WrittenSetting.all(options))
     }
 
     private func problem(_ yaml: String, _ options: KeyValuePairs<String, [String]> = [:]) -> String {

@@ -10,7 +10,7 @@ import Testing
         bring: DistantInput.Bring? = nil
     ) throws -> JobSettings {
         try JobSettings.load(
-            file: nil, options: JobOption.all(["model": ["m"], "input": input, "output": [output]]),
+            file: nil, options: WrittenSetting.all(["model": ["m"], "input": input, "output": [output]]),
             awaitsInput: awaitsInput, bring: bring)
     }
 

@@ -98,14 +98,14 @@ import Testing
         try folder.write("{}".utf8, to: "in")
         try folder.write("{{ prompt }}".utf8, to: "prompt")
         try folder.write("{}".utf8, to: "schema")
-        let options = JobOption.all([
+        let options = WrittenSetting.all([
             "model": ["m"], "input": [folder.path("in")], "prompt_file": [folder.path("prompt")],
             "schema": [folder.path("schema")],
         ])
         for name in ["prompt", "schema"] {
             let error = #expect(throws: UserError.self) {
                 try JobSettings.load(
-                    file: nil, options: options + JobOption.all(["output": [folder.path(name)]]))
+                    file: nil, options: options + WrittenSetting.all(["output": [folder.path(name)]]))
             }
             #expect(error?.message.contains("would overwrite the \(name)") == true, "\(name)")
         }
@@ -144,7 +144,7 @@ import Testing
         let error = #expect(throws: UserError.self) {
             try JobSettings.load(
                 file: nil,
-                options: JobOption.all([
+                options: WrittenSetting.all([
                     "model": ["m"], "input": [alone.path("*")], "output": [alone.path("o")],
                 ]))
         }

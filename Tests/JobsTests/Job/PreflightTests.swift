@@ -171,7 +171,7 @@ import Testing
             ])
         #expect(job.output.pathBytes == odd.pathBytes + "/o\u{10FEFF}".utf8)
         #expect(throws: UserError.self) {
-            try JobSettings.load(file: file, options: JobOption.all(["output": [file]]))
+            try JobSettings.load(file: file, options: WrittenSetting.all(["output": [file]]))
         }
         let nul = #expect(throws: UserError.self) {
             try JobSettings.parse("model: m\ninput: x\noutput: \"a\\u0000b\"")
@@ -181,18 +181,18 @@ import Testing
 
     @Test func optionsThatAreNotUTF8() throws {
         let odd = String(pathBytes: [0x61, 0xFF])
-        let options = JobOption.all(["model": [odd], "input": [odd + "2"], "output": [odd + "3"]])
+        let options = WrittenSetting.all(["model": [odd], "input": [odd + "2"], "output": [odd + "3"]])
         let job = try JobSettings.load(file: nil, options: options)
         #expect(job.model == odd && job.input == [odd + "2"] && job.output == odd + "3")
         let error = #expect(throws: UserError.self) {
-            try JobSettings.load(file: nil, options: options + JobOption.all(["prompt": [odd]]))
+            try JobSettings.load(file: nil, options: options + WrittenSetting.all(["prompt": [odd]]))
         }
         #expect(error?.kind == .usage && error?.message.contains("UTF-8") == true)
         // A character from where bytes are kept inside comes as its bytes, as the program's own arguments do.
         let own = "\u{10FEFF}"
         let accent = try JobSettings.load(
             file: nil,
-            options: JobOption.all([
+            options: WrittenSetting.all([
                 "model": ["m"], "input": ["i"], "output": ["\u{301}o"],
                 "prompt": [String(pathBytes: Array(own.utf8))],
             ]))

@@ -160,11 +160,11 @@ import Testing
     }
 
     @Test func optionsSayHowMany() throws {
-        let job = try JobSettings.parse("model: m\noutput: o", options: JobOption.all(["rows": ["12"]]))
+        let job = try JobSettings.parse("model: m\noutput: o", options: WrittenSetting.all(["rows": ["12"]]))
         #expect(job.rows == 12)
         #expect(throws: UserError.self) {
             try JobSettings.parse(
-                "model: m\noutput: o\ninput: a", options: JobOption.all(["rows": ["12"]]))
+                "model: m\noutput: o\ninput: a", options: WrittenSetting.all(["rows": ["12"]]))
         }
         let error = #expect(throws: UserError.self) { try JobSettings.parse("model: m\noutput: o") }
         #expect(error?.message.contains("input is missing") == true)

@@ -3,11 +3,10 @@
 extension JobSettings {
     /// As `load(file:options:)`, from the file's content; `name` stands for it in errors.
     static func parse(
-        _ yaml: String, name: String = "job", folder: String = "", options: [JobOption] = []
+        _ yaml: String, name: String = "job", folder: String = "", options: [WrittenSetting] = []
     ) throws -> JobSettings {
         var job = JobSettings()
-        let written = try JobFile.settings(Array(yaml.utf8), name: name, folder: folder)
-        try job.apply(written + WrittenSetting.of(options))
+        try job.apply(WrittenSetting.all(in: Array(yaml.utf8), name: name, folder: folder) + options)
         try job.check(file: name)
         return job
     }

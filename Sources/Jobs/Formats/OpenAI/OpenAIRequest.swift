@@ -150,7 +150,7 @@ extension OpenAIRequest {
             missing.append(
                 .init(name: "logprobs", message: "`logprobs` have no \(place) in \(format.name)."))
         }
-        if job.unsupported == .refuse, let first = missing.first {
+        if !job.ignoresUnsupported, let first = missing.first {
             let advice = "unsupported: ignore in a job, or --unsupported ignore, answers without it."
             throw LineError(.badField, "\(first.message) (\(advice))")
         }

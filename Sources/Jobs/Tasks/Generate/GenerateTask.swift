@@ -31,7 +31,7 @@ package struct GenerateTask: LineTask {
         let (settings, maxTokens) = (question.settings, question.maxTokens)
         var reasoning: Reasoning?
         do throws(LineError) { reasoning = try Reasoning(question) } catch {
-            guard record.request != nil, job.unsupported == .ignore else { throw error }
+            guard record.request != nil, job.ignoresUnsupported else { throw error }
             question.missing.append("reasoning_effort")
         }
         let answer = try answer(of: record, question, after: reasoning)

@@ -1,21 +1,14 @@
 import BatchEngine
-import FoundationShim
-import Jobs
 import OperatingSystem
-import PhiModel
 
-extension CachePrecision {
-    /// The engine's precision; `auto` is the one that it chooses.
-    package var engineValue: KVPrecision {
-        switch self {
-        case .auto, .int8: .int8
-        case .int4: .int4
-        case .f16: .float16
-        }
-    }
-}
-
+/// Use of the engine that the settings name.
 extension EngineSettings {
+    /// Creates settings from a command's options.
+    package init(_ kind: EngineKind, threads: Int?, kv: KVPrecision? = nil) {
+        self.init()
+        (self.kind, self.threads, kvPrecision) = (kind, threads, kv)
+    }
+
     /// Reasons why `auto` skips installed engines.
     package var fallbacks: [String] {
         guard kind == .auto else { return [] }
@@ -28,20 +21,19 @@ extension EngineSettings {
 
     /// The problem with the settings together; nil if there is none.
     package var problem: String? {
-        kind.entry.problem(
-            given: (threads == nil ? [] : ["threads"]) + (kvPrecision == .auto ? [] : ["kv"]))
+        let entry = kind.entry
+        let given = (threads == nil ? [] : ["threads"]) + (kvPrecision == nil ? [] : ["kv"])
+        guard let (setting, reason) = entry.leavesOut.first(where: { given.contains($0.setting) }) else {
+            return nil
+        }
+        return
+            "\(setting) has no meaning with engine: \(entry.kind.rawValue), as \(reason). Leave \(setting) out."
     }
 
     /// Returns everything that results depend on in the engine, for a model loaded with these settings.
     /// - Throws: `UserError` if a library is missing.
     package func identity(cache: WeightCacheLocation) throws -> [(name: String, value: String)] {
         try kind.entry.identity(options(cache: cache))
-    }
-
-    /// Creates settings from a command's options.
-    package init(_ kind: EngineKind, threads: Int?, kv: CachePrecision = .auto) {
-        self.init()
-        (self.kind, self.threads, kvPrecision) = (kind, threads, kv)
     }
 
     /// Returns checked options, with caches, for a model that is loaded once.
@@ -53,19 +45,9 @@ extension EngineSettings {
 
     /// Returns options to load a model with these settings.
     package func options(cache: WeightCacheLocation) -> EngineOptions {
-        var options = EngineOptions(kvPrecision: kvPrecision.engineValue, cache: cache)
+        var options = EngineOptions(
+            threads: threads, kvBudget: kvBudget, kvPrecision: kvPrecision ?? .int8, cache: cache)
         options.engine = kind
-        options.threads = threads
-        switch kvBudget {
-        case .auto: break
-        case .bytes(let bytes): options.kvBudget = bytes
-        case .share(let share):
-            options.kvBudget = Int(Double(ProcessInfo.processInfo.physicalMemory) * share)
-        }
         return options
     }
-}
-
-extension LoadedModel {
-    package init(_ engine: any ModelEngine) { self.init(engine: engine, text: engine.text) }
 }

@@ -1,12 +1,12 @@
 @testable import BatchPipeline
 @testable import Jobs
 
-extension JobOption {
+extension WrittenSetting {
     /// By the names of the settings.
-    static func all(_ texts: KeyValuePairs<String, [String]>) -> [JobOption] {
+    static func all(_ texts: KeyValuePairs<String, [String]>) -> [WrittenSetting] {
         texts.map { name, texts in
             guard let key = JobKey.named(name) else { preconditionFailure("no setting \(name)") }
-            return JobOption(key, texts)
+            return WrittenSetting(key, texts)
         }
     }
 }
