@@ -85,7 +85,7 @@ let package = Package(
         .target(
             name: "OperatingSystem",
             dependencies: [
-                "CPhiKernels", "FoundationShim", "Errors", "JSON",
+                "CPhiKernels", "CZlib", "CZstd", "FoundationShim", "Errors", "JSON",
             ],
             swiftSettings: small),
         // Regular expressions as automata: of tokenizers, of schemas and of the masks.
@@ -121,7 +121,7 @@ let package = Package(
         .target(
             name: "Jobs",
             dependencies: base + [
-                "BatchEngine", "TokenConstraints", "CZlib", "CZstd", "JSONSchema", "PhiText", "Regex",
+                "BatchEngine", "TokenConstraints", "JSONSchema", "PhiText", "Regex",
             ],
             swiftSettings: small),
         // Jobs on models: what the program and programs outside begin with.

@@ -93,12 +93,8 @@ package struct Manifest: Sendable {
     }
 
     private static func hash(_ path: String) throws -> (size: Int, sha256: String) {
-        do throws(SystemError) {
-            let hash = try FileHash(of: OpenFile.at(path))
-            return (hash.state.size, hash.sha256)
-        } catch {
-            throw UserError(.io, error)
-        }
+        let hash = try FileHash(of: .regular(path))
+        return (hash.state.size, hash.sha256)
     }
 
     /// Returns its name, and for a model from Hugging Face's cache its repository and commit.

@@ -72,7 +72,7 @@ package struct HubCache: Sendable {
     private func entry(_ id: RepositoryID) -> Entry {
         let blobs = Paths.join(repository(id), "blobs")
         let size = ((try? Files.names(in: blobs)) ?? []).reduce(0) {
-            $0 + ((try? OpenFile.at(Paths.join(blobs, $1)).info().size) ?? 0)
+            $0 + ((try? File.regular(Paths.join(blobs, $1)).info().size) ?? 0)
         }
         let snapshots = Paths.join(repository(id), "snapshots")
         let isComplete = ((try? Files.names(in: snapshots)) ?? []).contains {
@@ -90,7 +90,7 @@ package struct HubCache: Sendable {
         }
         let locks = locks(id)
         for name in (try? Files.names(in: locks)) ?? [] {
-            guard FileLock.isFree(Paths.join(locks, name)) != false else {
+            guard Files.isUnlocked(Paths.join(locks, name)) != false else {
                 throw UserError(.io, at: "\(id)", "it is being fetched by another process; stop that first.")
             }
         }
@@ -114,7 +114,7 @@ package struct HubCache: Sendable {
         let (blobs, ending) = (Paths.join(repository(id), "blobs"), Self.part(ofBlob: ""))
         for name in (try? Files.names(in: blobs)) ?? [] where name.hasSuffix(ending) {
             let etag = String(name.dropLast(ending.count))
-            guard !etag.has("."), let lock = try? FileLock.take("\(etag).lock", in: OpenFolder(locks(id)))
+            guard !etag.has("."), let lock = try? OpenFolder(locks(id)).lock("\(etag).lock")
             else { continue }
             withExtendedLifetime(lock) { try? Files.remove(Paths.join(blobs, name)) }
         }

@@ -109,7 +109,7 @@ package struct HubClient: Sendable {
     ) throws -> Value {
         var hasWaited = false
         while true {
-            if let lock = try FileLock.take(name, in: folder) {
+            if let lock = try folder.lock(name) {
                 defer { withExtendedLifetime(lock) {} }
                 return try body()
             }

@@ -11,7 +11,8 @@ extension UserError {
     static func writing<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as SystemError {
             throw error.path.isEmpty
-                ? UserError(.io, at: path, "can't be written", error) : UserError(.io, error)
+                ? UserError(.io, at: path, "can't be written", error)
+                : UserError(.io, at: error.path, "", error)
         }
     }
 }

@@ -179,7 +179,7 @@ extension InputStore {
         if isKnown, let tag = response.tag { return tag }
         // Without a tag, the content identifies the version, and nothing can be resumed.
         let version =
-            try response.tag ?? "sha256 \(FileHash(of: OpenFile.at(Paths.join(own.path, "part"))).sha256)"
+            try response.tag ?? "sha256 \(FileHash(of: .regular(Paths.join(own.path, "part"))).sha256)"
         try part.move(to: Self.version(version, name))
         return version
     }

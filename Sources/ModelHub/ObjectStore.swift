@@ -213,7 +213,7 @@ extension ObjectStore {
             throw UserError(.offline, at: address, "nothing may be sent (--offline, HF_HUB_OFFLINE).")
         }
         return try UserError.writing(path) {
-            let file = try FileHash(of: OpenFile.at(path))
+            let file = try FileHash(of: .regular(path))
             let notes = path + ".upload"
             let noted = Files.text(of: notes, limit: 1 << 14)
             func note(_ entry: Entry) -> String { "\(address)\n\(file.sha256)\n\(entry.tag)" }

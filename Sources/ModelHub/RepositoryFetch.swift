@@ -148,7 +148,7 @@ extension HubClient {
                     return true
                 }
             }
-            let content = try OpenFile.at(HubCache.part(ofBlob: blob))
+            let content = try File.regular(HubCache.part(ofBlob: blob))
             let isRight = try content.hasHash(etag: file.etag) { _ in !stop.isSet }
             try stop.check()
             if isRight != false { return try part.move(to: file.etag) }

@@ -45,7 +45,7 @@ extension HubCache {
         }
         guard Paths.name(of: Paths.folder(of: blob)) == "blobs" else { return .unknown }
         do {
-            let file = try OpenFile.at(blob)
+            let file = try File.regular(blob)
             let isRight = try file.hasHash(etag: Paths.name(of: blob)) { count in
                 report(count)
                 return true
@@ -58,17 +58,17 @@ extension HubCache {
                     "is not what was published: its \(size) bytes have another hash than the one it is named by. "
                         + "\"phibatch pull --verify\" fetches it again.")
         } catch {
-            return .wrong("\(error.reason).")
+            return .wrong(error.message)
         }
     }
 }
 
-extension OpenFile {
+extension File {
     /// Whether it has the hash that the hub publishes as its ETag. Large files: SHA-256 of the content. Small files:
     /// git's hash, SHA-1 of a head with the size and the content.
     /// - Parameter goesOn: receives the number of bytes read.
     /// - Returns: nil for a mirror's own tag, which can't be checked.
-    func hasHash(etag: String, goesOn: (Int) -> Bool) throws(SystemError) -> Bool? {
+    func hasHash(etag: String, goesOn: (Int) -> Bool) throws(UserError) -> Bool? {
         let expected = etag.lowercased()
         guard expected.wholeMatch(of: /[0-9a-f]{40}|[0-9a-f]{64}/) != nil else { return nil }
         var hash = SHA.sha256()

@@ -1,3 +1,5 @@
+import Errors
+
 /// SHA-256 of a file's content, and the file's state at that time.
 package struct FileHash: Equatable, Sendable {
     package var state: FileInfo
@@ -10,8 +12,8 @@ package struct FileHash: Equatable, Sendable {
     }
 
     /// Reads the whole file.
-    /// - Throws: `SystemError`, also if the file changes meanwhile.
-    package init(of file: OpenFile) throws(SystemError) {
+    /// - Throws: `UserError`, also if the file changes meanwhile.
+    package init(of file: File) throws(UserError) {
         let before = try file.info()
         var hash = SHA.sha256()
         let count = try file.forEachPiece {
@@ -19,8 +21,8 @@ package struct FileHash: Equatable, Sendable {
             return true
         }
         guard count == before.size, try file.info().hasContent(of: before) else {
-            throw SystemError(
-                file.path, "changed while it was read. Run again once it is whole")
+            throw UserError(
+                .io, at: file.path, "changed while it was read. Run again once it is whole.")
         }
         self.init(state: before, sha256: Self.hexadecimal(hash.finalize()))
     }

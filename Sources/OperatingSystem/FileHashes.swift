@@ -1,3 +1,4 @@
+import Errors
 import FoundationShim
 
 /// Hashes of large files, kept between runs, so that gigabytes are read only once.
@@ -31,16 +32,16 @@ package struct FileHashes: Sendable {
     ///   - threads: number of files read at a time.
     ///   - willRead: called with the bytes of the files without known hashes, if there are any.
     /// - Returns: the hash of each path's file, links followed.
-    /// - Throws: `SystemError` of the first file that can't be read, changes meanwhile, or differs from the hash in its
+    /// - Throws: `UserError` of the first file that can't be read, changes meanwhile, or differs from the hash in its
     ///   name in Hugging Face's cache.
     package func hashes(
         of paths: [String], threads: Int = Processors.usable,
         willRead: (Int) -> Void = { _ in }
-    ) throws(SystemError) -> [FileHash] {
-        var files: [(file: OpenFile, kept: FileHash?)] = []
+    ) throws(UserError) -> [FileHash] {
+        var files: [(file: File, kept: FileHash?)] = []
         var unknown = 0
         for path in paths {
-            let file = try OpenFile.at(path)
+            let file = try File.regular(path)
             let state = try file.info()
             let kept = state.size < smallest ? nil : kept(state)
             if kept == nil { unknown += state.size }
@@ -48,9 +49,9 @@ package struct FileHashes: Sendable {
         }
         if unknown > 0 { willRead(unknown) }
         let all = files
-        let results = Mutex([Result<FileHash, SystemError>?](repeating: nil, count: all.count))
+        let results = Mutex([Result<FileHash, UserError>?](repeating: nil, count: all.count))
         onThreads(threads, count: all.count) { index in
-            let result = Result { () throws(SystemError) in
+            let result = Result { () throws(UserError) in
                 if let kept = all[index].kept { return kept }
                 return try read(all[index].file)
             }
@@ -61,14 +62,14 @@ package struct FileHashes: Sendable {
         return hashes
     }
 
-    private func read(_ file: OpenFile) throws(SystemError) -> FileHash {
+    private func read(_ file: File) throws(UserError) -> FileHash {
         let begin = now()
         let hash = try FileHash(of: file)
         if let promised = FileHash.promised(by: file.path), promised != hash.sha256 {
-            throw SystemError(
-                file.path,
+            throw UserError(
+                .io, at: file.path,
                 "does not hold what its name in the Hugging Face cache says (SHA-256 \(promised)). It is "
-                    + "damaged, or not whole: download it again")
+                    + "damaged, or not whole: download it again.")
         }
         if hash.state.size >= smallest, hash.state.isSettled(at: begin) { keep(hash) }
         return hash
@@ -106,15 +107,12 @@ package struct FileHashes: Sendable {
         guard let folder, let file = try? OpenFolder(own: folder).ownFile(Self.name(of: state)) else {
             return nil
         }
-        var bytes = [UInt8](repeating: 0, count: 1024)
-        guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) else {
-            return nil
-        }
-        let lines = bytes[..<count].split(separator: 0x0A, omittingEmptySubsequences: false)
+        guard let bytes = try? file.bytes(0..<1024) else { return nil }
+        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         guard lines.count == 4, let last = lines[1].split(separator: 0x20).last else { return nil }
         let hash = FileHash(state: state, sha256: String(decoding: last, as: UTF8.self))
         // Only the hash is parsed: with it and the state, the text must be what we would write.
-        return Array(bytes[..<count]) == Self.text(of: hash) ? hash : nil
+        return bytes == Self.text(of: hash) ? hash : nil
     }
 
     /// Failing to keep it is harmless: the next start reads the file again.
@@ -124,10 +122,10 @@ package struct FileHashes: Sendable {
         else { return }
         let path = folder + "/" + Self.name(of: hash.state)
         guard Files.isAbsent(path) || Files.begins(path, with: Self.head) else { return }
-        do throws(SystemError) {
-            let file = try AtomicFile(path, draft: Files.draftName(for: path), mode: 0o600)
+        do {
+            let file = try File.draft(Files.draftName(for: path), mode: 0o600)
             try file.write(Self.text(of: hash))
-            try file.moveIntoPlace()
+            try file.move(to: path)
             removeOldest(in: folder)
         } catch {}
     }

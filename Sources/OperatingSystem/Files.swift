@@ -220,7 +220,12 @@ package enum Files {
 
     /// Whether the file at `path` itself (not a link's target) is regular and begins with `head`.
     package static func begins(_ path: String, with head: [UInt8]) -> Bool {
-        (try? OpenFile.at(path, followsLinks: false))?.begins(with: head) ?? false
+        (try? File.regular(path, followsLinks: false))?.begins(with: head) ?? false
+    }
+
+    /// Whether nobody holds the lock of a file; nil if it can't be opened.
+    package static func isUnlocked(_ path: String) -> Bool? {
+        (try? File.open(path, .readOwn)).map { (try? $0.tryLock(exclusive: true)) == true }
     }
 
     /// Whether nothing exists at `path`, not even a broken link.

@@ -63,6 +63,14 @@ package final class OpenFolder: Sendable {
         return file
     }
 
+    /// Takes the lock of a file, created as needed: `flock`, like Python's filelock.
+    /// - Returns: nil while another process holds it; never on a file system without locks.
+    package func lock(_ name: String) throws(SystemError) -> File? {
+        // Others of the group may share the folder.
+        let file = File(path: Paths.join(path, name), descriptor: try file(name, mode: 0o664))
+        return (try? file.lock()) == false ? nil : file
+    }
+
     /// Writes a small file, and puts it in place atomically.
     package func write(_ text: String, to name: String) throws(SystemError) {
         let place = try parent(of: name)
@@ -127,14 +135,13 @@ extension OpenFolder {
 
     /// Opens a regular file, not a link, that nobody else can write.
     /// - Throws: `SystemError`.
-    package func ownFile(_ name: String) throws(SystemError) -> OpenFile {
-        let file = try OpenFile(
-            path: Paths.join(path, name),
-            descriptor: openat(
-                descriptor, name.cPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW))
-        if let problem = file.withDescriptor(ownershipProblem) {
-            throw SystemError(file.path, problem)
-        }
+    package func ownFile(_ name: String) throws(SystemError) -> File {
+        let (path, flags) = (Paths.join(path, name), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        let descriptor = openat(descriptor, name.cPath, flags)
+        guard descriptor >= 0 else { throw SystemError(path, "can't be opened", code: errno) }
+        let file = File(path: path, descriptor: descriptor)
+        guard (try? file.info())?.kind == .regular else { throw SystemError(path, "is not a regular file") }
+        if let problem = ownershipProblem(descriptor) { throw SystemError(path, problem) }
         return file
     }
 }

@@ -17,8 +17,8 @@ package final class MappedFile: Sendable {
     /// - Throws: `UserError`: `missing` if the file can't be opened or is not a regular file, `resources` if it can't be
     ///   mapped.
     package convenience init(path: String) throws(UserError) {
-        let file: OpenFile
-        do { file = try OpenFile.at(path) } catch {
+        let file: File
+        do { file = try .regular(path) } catch {
             if error.isNotFound { throw UserError(.missing, at: path, "there is no such file.") }
             throw UserError(.missing, error)
         }
@@ -30,8 +30,8 @@ package final class MappedFile: Sendable {
         }
     }
 
-    package init(_ file: OpenFile) throws(SystemError) {
-        let state = try file.info()
+    package init(_ file: File) throws(SystemError) {
+        let state = try FileInfo(of: file.descriptor)
         let count = state.size
         (path, self.state, self.count) = (file.path, state, count)
         // An empty file can't be mapped.
@@ -39,7 +39,7 @@ package final class MappedFile: Sendable {
             base = nil
             return
         }
-        let mapped = file.withDescriptor { mmap(nil, count, PROT_READ, MAP_PRIVATE, $0, 0) }
+        let mapped = mmap(nil, count, PROT_READ, MAP_PRIVATE, file.descriptor, 0)
         guard let mapped, mapped != MAP_FAILED else {
             throw SystemError(path, "can't be mapped", code: errno)
         }

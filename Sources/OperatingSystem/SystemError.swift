@@ -31,8 +31,21 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
 }
 
 extension UserError {
-    /// Takes the place and the fault from a system error.
-    package init(_ kind: Kind, _ error: SystemError) { self.init(kind, at: error.path, "", error) }
+    /// The same error of another kind.
+    package init(_ kind: Kind, _ error: UserError) {
+        self.init(kind, at: error.place, error.text, code: error.code)
+    }
+
+    package var isNotFound: Bool { code == ENOENT || code == ENOTDIR }
+
+    /// Whatever goes wrong becomes such an error.
+    package static func of<T>(_ path: String, _ work: () throws -> T) throws(UserError) -> T {
+        do { return try work() } catch let error as SystemError {
+            throw UserError(.io, at: error.path.isEmpty ? path : error.path, "", error)
+        } catch {
+            throw error as? UserError ?? UserError(.io, at: path, "\(error)")
+        }
+    }
 
     /// - Parameter what: the failed operation, as the end of a sentence that begins with the place.
     package init(_ kind: Kind, at place: String, _ what: String, _ error: SystemError) {
@@ -44,17 +57,24 @@ extension UserError {
     }
 }
 
-/// Calls the system; its failure becomes an error for people.
+/// Calls the system, again while signals interrupt it.
+package func retrying<T>(_ call: @autoclosure () throws(SystemError) -> T) throws(SystemError) -> T {
+    while true {
+        do { return try call() } catch { if error.code != EINTR { throw error } }
+    }
+}
+
+/// Calls the system, again while signals interrupt it; its failure becomes an error for people.
 package func explaining<T>(
     _ kind: UserError.Kind, at place: String, _ what: String,
     _ call: @autoclosure () throws(SystemError) -> T
 ) throws(UserError) -> T {
-    do { return try call() } catch { throw UserError(kind, at: place, what, error) }
+    do { return try retrying(try call()) } catch { throw UserError(kind, at: place, what, error) }
 }
 
-/// Calls the system; its failure, which has a path, becomes an error for people.
+/// Gives an error another kind.
 package func explaining<T>(
-    _ kind: UserError.Kind, _ call: @autoclosure () throws(SystemError) -> T
+    _ kind: UserError.Kind, _ call: @autoclosure () throws(UserError) -> T
 ) throws(UserError) -> T {
     do { return try call() } catch { throw UserError(kind, error) }
 }

@@ -52,7 +52,7 @@ struct DoctorReport {
             if Files.kind(of: path) == .folder {
                 let below = size(of: path)
                 (bytes, files) = (bytes + below.bytes, files + below.files)
-            } else if let state = try? OpenFile.at(path).info() {
+            } else if let state = try? File.regular(path).info() {
                 (bytes, files) = (bytes + state.size, files + 1)
             }
         }

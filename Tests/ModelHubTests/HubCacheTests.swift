@@ -73,7 +73,7 @@ import Testing
         let (leftover, others) = (try part("b"), [try part("c"), try part("d", ".0123abcd")])
         // Somebody is fetching it.
         let locks = try OpenFolder(bench.cache.locks(TestHub.id))
-        let lock = try FileLock.take("\(String(repeating: "c", count: 64)).lock", in: locks)
+        let lock = try locks.lock("\(String(repeating: "c", count: 64)).lock")
         #expect(lock != nil)
         try await bench.fetch(hub)
         #expect(!FileManager.default.fileExists(atPath: leftover))

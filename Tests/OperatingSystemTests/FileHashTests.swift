@@ -1,3 +1,4 @@
+import Errors
 import Foundation
 import OperatingSystem
 import Testing
@@ -77,9 +78,9 @@ import Testing
     /// What moves the time of change alone, as a second name does, is no change of the content.
     @Test func aSecondNameIsNoChange() throws {
         let place = try Place(Self.content)
-        let before = try OpenFile.at(place.file).info()
+        let before = try File.regular(place.file).info()
         try FileManager.default.linkItem(atPath: place.file, toPath: place.folder + "/second")
-        let after = try OpenFile.at(place.file).info()
+        let after = try File.regular(place.file).info()
         #expect(after.hasContent(of: before))
         var longer = after
         longer.size += 1
@@ -90,7 +91,7 @@ import Testing
     @Test func aFileJustChangedIsNotTrusted() throws {
         let place = try Place(Self.content)
         for age in [-5, 0, 1, 1_999_999_999] {
-            place.now = try FileHash(of: .at(place.file)).state.changed + age
+            place.now = try FileHash(of: .regular(place.file)).state.changed + age
             #expect(try place.hash().read == Self.content.count && place.kept.isEmpty, "\(age) ns after")
         }
         place.now += 2
@@ -185,8 +186,8 @@ import Testing
         #expect(try place.hash(link) == (expected, Self.content.count))
         #expect(try place.hash(link) == (expected, 0))
         try Self.content.dropLast().write(to: URL(filePath: blob))
-        let error = #expect(throws: SystemError.self) { try place.hash(link) }
-        #expect(error?.path == link && error?.reason.contains("Hugging Face cache") == true)
+        let error = #expect(throws: UserError.self) { try place.hash(link) }
+        #expect(error?.place == link && error?.message.contains("Hugging Face cache") == true)
         // Small files there have other names, which promise nothing.
         let small = blobs + "/0123456789abcdef0123456789abcdef01234567"
         try Data("{}".utf8).write(to: URL(filePath: small))
@@ -206,14 +207,15 @@ import Testing
             #expect(found.map(\.sha256) == contents.map(Self.sha256))
         }
         for (path, reason) in [
-            (place.folder + "/none", "can't be opened: No such file or directory"),
-            (place.folder, "is not a regular file"),
+            (place.folder + "/none", "can't be opened: No such file or directory."),
+            (place.folder, "is not a regular file."),
         ] {
-            let error = #expect(throws: SystemError.self) {
+            let error = #expect(throws: UserError.self) {
                 try FileHashes(cache: nil).hashes(of: [paths[0], path])
             }
             #expect(
-                error?.path == path && error?.reason == reason && error?.isNotFound == (path != place.folder))
+                error?.place == path && error?.message == reason
+                    && error?.isNotFound == (path != place.folder))
         }
     }
 }

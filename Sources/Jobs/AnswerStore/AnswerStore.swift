@@ -98,7 +98,7 @@ package final class AnswerStore {
                 }
             }
             let start = max(segments[number].known, Self.head.count)
-            segments[number].known = try LineScanner(file: file).forEachLine(from: start) { line in
+            segments[number].known = try file.forEachLine(from: start) { line in
                 var cursor = ByteCursor(bytes: line.bytes)
                 if line.isWhole, cursor.skip(ChecksummedLine.start), cursor.hex() != nil,
                     cursor.skip("\",\"key\":\""), let key = cursor.hex()
@@ -128,7 +128,7 @@ package final class AnswerStore {
             return nil
         }
         var record: AnswerRecord?
-        _ = try? LineScanner(file: file, pieceSize: 1 << 12).forEachLine(from: place.offset) { line in
+        _ = try? file.forEachLine(from: place.offset, pieceSize: 1 << 12) { line in
             record = AnswerRecord(line.bytes)
             return false
         }

@@ -52,8 +52,7 @@ package final class ByteSource {
         isOurs = path != "-"
         name = isOurs ? path : "stdin"
         func attempt<T>(_ call: @autoclosure () throws(SystemError) -> T) throws(UserError) -> T {
-            try system.attempt(
-                Self.failure, path == "-" ? "stdin" : path, try call(), kind: .missingInput)
+            try explaining(.missingInput, at: path == "-" ? "stdin" : path, Self.failure, try call())
         }
         descriptor = try path == "-" ? 0 : attempt(try system.open(path, isSettings ? .read : .readStream))
         let info = try attempt(try system.info(descriptor))
@@ -217,8 +216,9 @@ package final class ByteSource {
         guard start == ParquetFile.magic, let end = expectedEnd else { return start == ParquetFile.magic }
         var last = [UInt8](repeating: 0, count: start.count)
         let count = try last.withUnsafeMutableBytes { buffer in
-            try system.attempt(
-                Self.failure, name, try system.read(descriptor, into: buffer, at: end - buffer.count))
+            try explaining(
+                .io, at: name, Self.failure,
+                try system.read(descriptor, into: buffer, at: end - buffer.count))
         }
         return count == last.count && last == start
     }
@@ -232,7 +232,8 @@ package final class ByteSource {
     }
 
     private func readRaw(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        let count = try system.attempt(Self.failure, name, try system.read(descriptor, into: buffer))
+        let count = try explaining(
+            .io, at: name, Self.failure, try system.read(descriptor, into: buffer))
         position += count
         if count == 0, let expectedEnd, position < expectedEnd {
             throw UserError(

@@ -44,7 +44,7 @@ extension ParquetColumns {
 
     /// Returns the columns of a table with their SQL types; nil if it can't be read.
     private static func columns(of path: String) -> [(name: String, type: String)]? {
-        guard let file = try? File.open(path, .read, in: .real) else { return nil }
+        guard let file = try? File.open(path, .read) else { return nil }
         // SQL allows no NUL in names of a struct's members.
         return (try? DuckDB.columns(of: file.descriptor))?.filter { !$0.type.utf8.contains(0) }
     }
@@ -117,7 +117,7 @@ final class TableDraft {
         if !renamed.isEmpty {
             rows = try File.nameless(in: folder, draft.system)
             var writer = BufferedWriter(rows)
-            try LineScanner(file: file, maximumLength: .max).forEachLine { line in
+            try file.forEachLine(maximumLength: .max) { line in
                 try writer.appendLine(columns.renamed(line.bytes, types))
                 return true
             }
@@ -127,7 +127,7 @@ final class TableDraft {
         // Opened again, so that the child doesn't share the draft's lock.
         let output = try File.open(draft.path, .readWrite, in: draft.system)
         let names = try File.nameless(in: folder, draft.system)
-        try names.write(given, at: 0)
+        try names.write(given)
         do throws(UserError) {
             try DuckDB(
                 commands, given: names.descriptor, input: rows.descriptor, output: output.descriptor

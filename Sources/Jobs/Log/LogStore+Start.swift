@@ -65,7 +65,7 @@ extension LogStore {
         }
         guard isWritten else { return }
         if !found.isOpen { notes.append("\(paths.log): holds no result; begun again.") }
-        try lock.log.truncate(to: 0)
+        try lock.log.resize(to: 0)
         writer.resume(at: 0)
         try writer.begin()
         found = try OutputLog(reading: lock.log, into: claims.index)
@@ -87,14 +87,9 @@ extension LogStore {
         // At once: else a kill before the first result would forget the restart.
         writer.header.isRestarted = true
         let log = try place.makeOwnFile(paths.logDraft)
-        do {
-            try log.write(writer.header.line + [0x0A], at: 0)
-            try log.sync()
-            try OutputLog.put(log, inPlaceOf: lock.log, at: paths, in: system)
-        } catch {
-            if log.path != paths.log { try? log.remove() }
-            throw error
-        }
+        try log.write(writer.header.line + [0x0A])
+        try log.sync()
+        try OutputLog.put(log, inPlaceOf: lock.log, at: paths, in: system)
         lock.log = log
         found = try OutputLog(reading: log, into: claims.index)
         writer.resume(at: try log.info().size, hasBegun: true)
@@ -150,7 +145,7 @@ extension LogStore {
     private func loadRecords() throws {
         let outcome = try found.readPlain { try accepts($0, at: paths.log) }
         if outcome.isTorn {
-            try lock.log.truncate(to: outcome.end)
+            try lock.log.resize(to: outcome.end)
             notes.append("\(paths.log): an unfinished last line was cut off.")
         }
         if outcome.damaged > 0 {
@@ -177,7 +172,7 @@ extension OutputLog {
     /// Gives a draft that is the output's log its name, and removes any other draft.
     static func settle(_ lock: OutputLock, at paths: OutputPaths, in system: FileSystem) throws {
         guard let draft = try RunFile.open(paths.logDraft, .logDraft, .readWrite, in: system) else { return }
-        guard try draft.lock(exclusive: true) else { throw RunFile.inUse(paths.logDraft) }
+        guard try draft.lock() else { throw RunFile.inUse(paths.logDraft) }
         if try find(of: paths.output, in: system)?.file.path == paths.logDraft {
             try put(draft, inPlaceOf: lock.log, at: paths, in: system)
             (lock.log, lock.isNew) = (draft, false)

@@ -1,4 +1,5 @@
 import Errors
+import OperatingSystem
 
 /// Results of a run, in the log beside its output.
 ///

@@ -1,4 +1,5 @@
 import Errors
+import OperatingSystem
 
 /// Log that a run writes on: with its header at the first need, so that a run with nothing to do changes nothing, and
 /// synced in groups.
@@ -42,7 +43,7 @@ final class LogWriter {
             try file.write(bytes, at: end)
         } catch {
             // Not needed for safety, as a torn line is cut off on resume; but it is tidier.
-            try? file.truncate(to: end)
+            try? file.resize(to: end)
             throw error
         }
         end += bytes.count

@@ -17,8 +17,8 @@ struct OldFiles {
     /// The numbers that are taken, by whatever file, ascending.
     private func numbers() throws(UserError) -> [Int] {
         let start = Array(Paths.name(of: paths.output).utf8) + Array(".old-".utf8)
-        let names = try system.attempt(
-            "the folder cannot be listed", paths.folder, try system.names(in: paths.folder))
+        let names = try explaining(
+            .io, at: paths.folder, "the folder can't be listed", try system.names(in: paths.folder))
         let numbers = names.compactMap { name -> Int? in
             guard name.utf8.starts(with: start) else { return nil }
             var digits = String(decoding: name.utf8.dropFirst(start.count), as: UTF8.self)
@@ -65,7 +65,7 @@ struct OldFiles {
 
     private func addName(_ name: String, for path: String) throws {
         do {
-            try system.attempt("cannot be made (link)", name, try system.link(path, to: name))
+            try explaining(.io, at: name, "can't be made (link)", try system.link(path, to: name))
         } catch {
             guard let code = error.code, FileSystem.noSecondName.contains(code) else { throw error }
             try copy(path, to: name)
@@ -77,9 +77,12 @@ struct OldFiles {
         let original = try File.open(path, .read, in: system)
         let file = try File.open(copy, .createNew(mode: try original.info().mode & 0o777), in: system)
         do {
-            var writer = BufferedWriter(file)
-            try writer.append(original)
-            try writer.flush()
+            var (bytes, offset) = (try original.bytes(0..<1 << 20), 0)
+            while !bytes.isEmpty {
+                try file.write(bytes, at: offset)
+                offset += bytes.count
+                bytes = try original.bytes(offset..<offset + 1 << 20)
+            }
             try file.sync()
         } catch {
             try? system.removeIfPresent(copy)
@@ -119,10 +122,7 @@ struct OldFiles {
 
     /// Whether it is a file that we may have made: a symbolic link is nothing of ours.
     private func isPlain(_ name: String, sameFileAs other: FileInfo) throws -> Bool {
-        guard try system.attempt("cannot be examined", name, try system.linkTarget(name)) == nil else {
-            return false
-        }
-        guard let info = try system.infoIfPresent(name), info.kind == .regular else { return false }
-        return info.isSameFile(as: other)
+        guard let entry = try system.entryIfPresent(name), entry.kind == .regular else { return false }
+        return entry.isSameFile(as: other)
     }
 }

@@ -92,23 +92,14 @@ package final class OutputLock {
             }
             return .held(by: nil)
         }
-        do {
-            // Another may take it for what a killed run left, and remove it, until it is locked.
-            let attempt = try take(draft, isNew: true, paths, in: system)
-            guard case .taken = attempt else {
-                try draft.remove()
-                return attempt
-            }
-            try draft.write(header.line + [0x0A], at: 0)
-            // Else it might be empty after a power failure, and nobody's.
-            try draft.sync()
-            try draft.moveNew(to: paths.log)
-            return attempt
-        } catch {
-            try? draft.remove()
-            if (error as? UserError)?.code == EEXIST { return .held(by: nil) }
-            throw error
-        }
+        // Another may take it for what a killed run left, and remove it, until it is locked.
+        let attempt = try take(draft, isNew: true, paths, in: system)
+        guard case .taken = attempt else { return attempt }
+        try draft.write(header.line + [0x0A])
+        // Else it might be empty after a power failure, and nobody's.
+        try draft.sync()
+        do { try draft.moveNew(to: paths.log) } catch  where error.code == EEXIST { return .held(by: nil) }
+        return attempt
     }
 
     /// Locks a log, by a lock file of its own where it can't be locked.

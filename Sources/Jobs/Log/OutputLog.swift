@@ -1,5 +1,6 @@
 import Errors
 import JSON
+import OperatingSystem
 
 /// Log of an output: checksummed lines beside it, which say all that is known of the output and of the run that makes it.
 ///
@@ -108,9 +109,12 @@ extension OutputLog.Sum {
     }
 
     init(of file: File) throws {
-        while case let bytes = try file.bytes(size..<size + 1 << 20), !bytes.isEmpty {
-            bytes.withUnsafeBytes { add($0) }
+        var sum = Self()
+        try file.forEachPiece {
+            sum.add($0)
+            return true
         }
+        self = sum
     }
 }
 
@@ -145,7 +149,7 @@ extension OutputLog {
                 throw UserError(.io, at: file.path, "can't be unpacked: \(error)", code: error.code ?? 0)
             } catch { throw damage }
             var header: LogHeader?
-            try LineScanner(file: text).forEachLine { line in
+            try text.forEachLine { line in
                 if line.isWhole, ChecksummedLine.isValid(line.bytes) { header = LogHeader(line.bytes) }
                 return false
             }
@@ -153,7 +157,7 @@ extension OutputLog {
             finished = Finished(text: text, header: header, end: try Self.end(of: text))
         }
         var (begun, isOpen) = (LogHeader?.none, false)
-        try LineScanner(file: file).forEachLine(from: tail) { line in
+        try file.forEachLine(from: tail) { line in
             isOpen = isOpen || line.bytes.contains { $0 != 0 }
             guard line.isWhole, ChecksummedLine.begins(line.bytes, LogHeader.marker),
                 ChecksummedLine.isValid(line.bytes)
@@ -237,8 +241,11 @@ extension OutputLog {
             else { return nil }
             return try body(record, line)
         }
-        guard let value, let value else { throw UserError.changedUnderneath(file.path) }
-        return value
+        if let value, let value { return value }
+        throw UserError(
+            .io, at: file.path,
+            "was changed or damaged while the run was using it. Run the same command again; only what is "
+                + "damaged is computed again.")
     }
 
     private func number(of key: ResultKey) -> Int? { index.find(ResultIndex.nameHash(key, repetition: 0)) }
@@ -322,7 +329,7 @@ extension OutputLog {
     ) throws -> Outcome {
         var outcome = Outcome()
         outcome.fileSize = try file.info().size
-        outcome.end = try LineScanner(file: file).forEachLine(from: start) { line in
+        outcome.end = try file.forEachLine(from: start) { line in
             // A damaged line that was blanked out.
             if line.bytes.isEmpty { return true }
             guard line.isWhole else {
@@ -385,7 +392,7 @@ extension OutputLog {
 
     /// The line cut before each further place where a record could begin; at most a few, as a line has none unless a
     /// damaged line feed joins two, which both may be whole.
-    private static func split(_ line: LineScanner.Line) -> [(Int, UnsafeRawBufferPointer)] {
+    private static func split(_ line: File.Line) -> [(Int, UnsafeRawBufferPointer)] {
         var starts = [0]
         while let next = line.bytes.offset(of: ChecksummedLine.start, from: starts[starts.count - 1] + 1) {
             starts.append(next)

@@ -51,8 +51,8 @@ package struct OutputPaths: Equatable {
             ["/dev/fd/", "/dev/std", "/proc/"].contains { path.utf8.starts(with: $0.utf8) }
         }
         while !isStream(),
-            let target = try system.attempt(
-                "cannot be examined", output, try system.linkTarget(path), kind: .cannotWrite)
+            let target = try explaining(
+                .cannotWrite, at: output, "can't be examined", try system.linkTarget(path))
         {
             links += 1
             guard links <= 40 else {

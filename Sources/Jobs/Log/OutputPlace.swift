@@ -32,13 +32,8 @@ struct OutputPlace {
 
     /// Makes a log or the like, which nobody can read who can't read the output.
     func makeOwnFile(_ path: String) throws(UserError) -> File {
-        let file = try RunFile.create(path, mode: (earlier?.mode ?? 0o666) & 0o666 | 0o600, in: system)
-        do {
-            try tighten(file)
-        } catch {
-            try? file.remove()
-            throw error
-        }
+        let file = try File.draft(path, mode: (earlier?.mode ?? 0o666) & 0o666 | 0o600, in: system)
+        try tighten(file)
         return file
     }
 
@@ -63,23 +58,19 @@ struct OutputPlace {
         let isWritten = try RunFile.open(paths.logDraft, .logDraft, .readOwn, in: system) != nil
         try RunFile.removeLeftover(paths.draft, .outputDraft, isKnown: isWritten, in: system)
         let draft = try makeDraft()
-        do {
-            if let earlier {
-                losses = try adopt(earlier, draft)
-                if earlier.linkCount > 1 {
-                    losses.append(
-                        "it has \(earlier.linkCount) names (hard links), of which only this one will have the new "
-                            + "results")
-                }
-                try system.attempt(
-                    "can't be replaced by a new output (its folder may be sticky, or it is immutable or mounted)",
-                    paths.output, try system.checkReplaceable(paths.output), kind: .cannotWrite)
+        if let earlier {
+            losses = try adopt(earlier, draft)
+            if earlier.linkCount > 1 {
+                losses.append(
+                    "it has \(earlier.linkCount) names (hard links), of which only this one will have the new "
+                        + "results")
             }
-            try draft.remove()
-        } catch {
-            try? draft.remove()
-            throw error
+            try explaining(
+                .cannotWrite, at: paths.output,
+                "can't be replaced by a new output (its folder may be sticky, or it is immutable or mounted)",
+                try system.checkReplaceable(paths.output))
         }
+        try draft.remove()
     }
 
     /// One sentence on what a new output will not have of the one that is there; nil if it will have all.
@@ -92,7 +83,7 @@ struct OutputPlace {
 
     /// Makes the output's draft, closed to others until it has its owner.
     func makeDraft() throws(UserError) -> File {
-        try RunFile.create(paths.draft, mode: earlier == nil ? 0o666 : 0o600, in: system)
+        try File.draft(paths.draft, mode: earlier == nil ? 0o666 : 0o600, in: system)
     }
 
     /// Puts a draft that holds all results in the output's place, on the disk.
@@ -118,14 +109,14 @@ struct OutputPlace {
     /// Gives a draft what the earlier output has.
     /// - Returns: what it can't have.
     private func adopt(_ earlier: FileInfo, _ draft: File) throws(UserError) -> [String] {
-        let attributes = try draft.attempt(
-            "cannot be given the attributes of \(paths.output)",
+        let attributes = try explaining(
+            .io, at: draft.path, "can't be given the attributes of \(paths.output)",
             try system.copyAttributes(from: paths.output, to: draft.descriptor))
         var now = try draft.info()
         func change(_ call: @autoclosure () throws(SystemError) -> Void) throws(UserError) {
-            do throws(SystemError) { try system.retrying(try call()) } catch {
+            do throws(SystemError) { try retrying(try call()) } catch {
                 guard FileSystem.refused.contains(error.code) else {
-                    throw UserError(.io, at: draft.path, "cannot be given its owner and permissions", error)
+                    throw UserError(.io, at: draft.path, "can't be given its owner and permissions", error)
                 }
             }
             now = try draft.info()

@@ -16,8 +16,6 @@ final class ResultDraft {
         try writer.withBuffer { self.encoder.begin(&$0) }
     }
 
-    deinit { if file.path == place.paths.draft { try? file.remove() } }
-
     func append(_ record: ResultRecord) throws {
         try writer.withBuffer { encoder.append(record, to: &$0) }
     }
@@ -71,20 +69,9 @@ final class OutputWriter {
         }
         // First: it is what a draft of the output is known by.
         log = try place.makeOwnFile(place.paths.logDraft)
-        do {
-            draft = try ResultDraft(at: place, format.makeEncoder(samples: samples))
-            lines = try BufferedWriter(log, packer: Packer(.gzip, isFast: true))
-        } catch {
-            try? log.remove()
-            throw error
-        }
+        draft = try ResultDraft(at: place, format.makeEncoder(samples: samples))
+        lines = try BufferedWriter(log, packer: Packer(.gzip, isFast: true))
         try lines.appendLine(header.line)
-    }
-
-    deinit {
-        // The draft of a log is needed once the output is in place.
-        guard draft.file.path == place.paths.draft, log.path == place.paths.logDraft else { return }
-        try? log.remove()
     }
 
     /// - Parameter line: the record as it was read.
@@ -124,7 +111,11 @@ final class OutputWriter {
             try lastLook(false)
             try draft.file.remove()
         } else {
-            try draft.putInPlace { try lastLook(true) }
+            try draft.putInPlace {
+                try lastLook(true)
+                // It is needed once the output is in place.
+                log.keep()
+            }
         }
         try OutputLog.put(log, inPlaceOf: earlierLog, at: place.paths, in: place.system)
     }

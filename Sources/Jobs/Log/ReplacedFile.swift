@@ -15,8 +15,8 @@ package struct ReplacedFile {
             guard kind == .regular else {
                 throw UserError(.cannotWrite, at: path, "is no file that a \(what) can be. Name another one.")
             }
-            let file = try explaining(.cannotWrite, try OpenFile.at(path))
-            guard try explaining(.io, try file.info()).size == 0 || file.begins(with: Array(start.utf8))
+            let file = try explaining(.cannotWrite, try File.regular(path))
+            guard try file.info().size == 0 || file.begins(with: Array(start.utf8))
             else {
                 throw UserError(
                     .cannotWrite, at: path, "is no \(what) of phibatch. Move it away, or name another one.")
@@ -39,18 +39,18 @@ package struct ReplacedFile {
         isDurable: Bool = false, _ write: (_ put: ([UInt8]) throws -> Void) throws -> Void
     ) throws {
         let draft = path + ".phibatch-" + (isDurable ? "new" : "\(ThisProcess.id)")
-        if isDurable, let left = try File.openIfPresent(draft, .readOwn, in: .real),
+        if isDurable, let left = try File.openIfPresent(draft, .readOwn),
             case let found = try left.bytes(0..<start.utf8.count),
             start.utf8.starts(with: found) || found.allSatisfy({ $0 == 0 })
         {
             try left.remove()
         }
-        let file = try explaining(.cannotWrite, try AtomicFile(path, draft: draft))
+        let file = try explaining(.cannotWrite, try File.draft(draft))
         var offset = 0
         try write { bytes in
-            try explaining(.io, try file.write(bytes, at: offset))
+            try file.write(bytes, at: offset)
             offset += bytes.count
         }
-        try explaining(.io, try file.moveIntoPlace(isDurable: isDurable))
+        try file.move(to: path, isDurable: isDurable)
     }
 }

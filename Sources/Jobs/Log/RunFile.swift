@@ -41,20 +41,6 @@ package enum RunFile {
         return file
     }
 
-    /// Makes a file where there is none, and locks it, so that others can tell it from what a killed run left.
-    static func create(
-        _ path: String, mode: UInt32 = 0o666, in system: FileSystem
-    ) throws(UserError) -> File {
-        let file = try File.open(path, .createNew(mode: mode), in: system)
-        do throws(UserError) {
-            guard try file.lock(exclusive: true) else { throw inUse(path) }
-        } catch {
-            try? file.remove()
-            throw error
-        }
-        return file
-    }
-
     /// Removes what a killed run left half written.
     /// - Parameter isKnown: something else than its content says that it is ours.
     /// - Throws: `UserError`: `mismatch` if it isn't ours, `locked` if a run that lives is writing it.
@@ -64,7 +50,7 @@ package enum RunFile {
         // Most often there is nothing.
         guard try system.entryIfPresent(path) != nil else { return }
         guard let file = try openUnchecked(path, use, .readOwn, in: system) else { return }
-        guard try file.lock(exclusive: true) else { throw inUse(path) }
+        guard try file.lock() else { throw inUse(path) }
         if !isKnown { guard try isOurs(file, use) else { throw foreign(path, use) } }
         try file.remove()
     }
@@ -103,7 +89,7 @@ package enum RunFile {
         let start = try file.bytes(0..<64)
         if Packing(start: start) == .gzip { return try begins(file, with: ChecksummedLine.start) }
         var found = false
-        try LineScanner(file: file).forEachLine { line in
+        try file.forEachLine { line in
             found = line.isWhole && ChecksummedLine.isValid(line.bytes)
             return !found
         }

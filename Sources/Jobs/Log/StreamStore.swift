@@ -85,7 +85,7 @@ package final class StreamStore: ResultStore {
                 ? UserError(
                     .closedStream, at: "stdout",
                     "was closed by its reader after \(max(0, next - 1)) results.")
-                : UserError(.io, at: "stdout", "cannot be written", error)
+                : UserError(.io, at: "stdout", "can't be written", error)
             self.failure = failure
             throw failure
         }

@@ -1,4 +1,5 @@
 import Errors
+import OperatingSystem
 
 /// An incomplete last line of an input, left for the next run: the input was truncated, or is still being written.
 public struct UnfinishedLine: Sendable, Equatable {

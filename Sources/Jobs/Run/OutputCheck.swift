@@ -191,7 +191,7 @@ private struct RenderedFile {
 
     /// - Returns: nil if there is no such file, or its format is no text.
     init?(_ path: String, _ encoder: ResultEncoder) throws {
-        guard encoder.format.table == nil, let file = try File.textIfPresent(path, in: .real)
+        guard encoder.format.table == nil, let file = try File.textIfPresent(path)
         else {
             return nil
         }

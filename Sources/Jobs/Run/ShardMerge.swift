@@ -1,4 +1,5 @@
 import Errors
+import OperatingSystem
 
 /// Joins the finished outputs of all shards of a job to what one run of it would have made.
 ///

@@ -17,7 +17,7 @@ final class ConversionFolder {
     /// After the name of each file that is not in place yet; another one for each conversion.
     private let suffix: String
     /// Locked until the end, so that they are not taken for what a killed conversion left.
-    private var files: [(name: String, file: AtomicFile)] = []
+    private var files: [(name: String, file: File)] = []
 
     /// - Parameter sources: the files that are read; none of them must be one that will be replaced.
     /// - Throws: `UserError`: `badRequest` if there is a model already and it is not to be
@@ -78,8 +78,8 @@ final class ConversionFolder {
     func path(_ name: String) -> String { Paths.join(folder, name) }
 
     /// The file that will have this name, made under another one.
-    func newFile(_ name: String) throws -> AtomicFile {
-        let file = try explaining(.resources, try AtomicFile(path(name), draft: path(name + suffix)))
+    func newFile(_ name: String) throws -> File {
+        let file = try explaining(.resources, try File.draft(path(name + suffix)))
         files.append((name, file))
         return file
     }
@@ -101,20 +101,20 @@ final class ConversionFolder {
             guard let place = files.firstIndex(where: { $0.name == name }) else {
                 preconditionFailure("only files that were written are put in place")
             }
-            try explaining(.resources, try files[place].file.moveIntoPlace())
+            try explaining(.resources, try files[place].file.move(to: path(name)))
             files.remove(at: place)
         }
     }
 
     func removePartialFiles() {
-        for (_, file) in files { file.discard() }
+        for (_, file) in files { try? file.remove() }
         files = []
     }
 
     /// Removes files that a killed conversion left: known by their names, and by nobody's holding their locks.
     private func removeLeftovers() {
         for name in (try? Files.names(in: folder)) ?? [] {
-            if Self.isPartial(name), FileLock.isFree(path(name)) == true { try? Files.remove(path(name)) }
+            if Self.isPartial(name), Files.isUnlocked(path(name)) == true { try? Files.remove(path(name)) }
         }
     }
 

@@ -35,7 +35,7 @@ final class SafetensorsWriter {
         }
     }
 
-    private let file: AtomicFile
+    private let file: File
     private var start: [UInt8] = []
     /// Bytes that were put in their places.
     private let placed = Atomic(0)
@@ -43,7 +43,7 @@ final class SafetensorsWriter {
     /// Place of each tensor in the file.
     private let starts: [Int]
 
-    init(_ file: AtomicFile, tensors: [Announcement]) {
+    init(_ file: File, tensors: [Announcement]) {
         self.file = file
         var header = Array(Self.header(tensors).utf8)
         // Padded, so that the tensors of a file that is mapped are aligned.

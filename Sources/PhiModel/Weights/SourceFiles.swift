@@ -16,12 +16,8 @@ struct SourceFiles: Sendable {
     /// Returns hashes of the contents, which identify these files in this state.
     /// - Throws: `UserError` if one can't be read or is not the one that was read.
     func identity(_ hashes: FileHashes, threads: Int) throws -> String {
-        let found: [FileHash]
-        do throws(SystemError) {
-            found = try hashes.hashes(of: files.map(\.path), threads: threads)
-        } catch {
-            throw UserError(.malformed, error)
-        }
+        let found = try explaining(
+            .malformed, try hashes.hashes(of: files.map(\.path), threads: threads))
         return try zip(files, found).map { file, hash in
             guard hash.state.hasContent(of: file.state) else {
                 throw UserError(

@@ -23,7 +23,7 @@ final class BatchStore: Sendable {
     private let state = Mutex(BatchTable())
     private let work = WorkQueue()
     /// Lock against other servers, held as long as the process lives.
-    private let lock: FileLock
+    private let lock: File
 
     /// - Parameter stopFlag: the server's.
     /// - Throws: `UserError`.
@@ -34,10 +34,10 @@ final class BatchStore: Sendable {
         files = try RecordTable(of: "file", in: Paths.join(folder, "files"))
     }
 
-    private static func locked(_ folder: String) throws -> FileLock {
+    private static func locked(_ folder: String) throws -> File {
         let lock = try explaining(
             .cannotWrite, at: Paths.join(folder, "lock"), "can't be opened",
-            try FileLock.take("lock", in: OpenFolder(folder, mode: 0o700)))
+            try OpenFolder(folder, mode: 0o700).lock("lock"))
         if let lock { return lock }
         throw UserError(
             .cannotWrite, at: folder,

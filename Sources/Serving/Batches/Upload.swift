@@ -7,7 +7,7 @@ final class Upload: Sendable {
     static let suffix = ".upload"
 
     private struct Form {
-        var file: AtomicFile?
+        var file: File?
         var bytes = 0
         var name = ""
         var purpose: [UInt8] = []
@@ -37,7 +37,7 @@ final class Upload: Sendable {
                 case "purpose": form.purpose += bytes.prefix(max(0, 64 - form.purpose.count))
                 case "file":
                     guard form.bytes + bytes.count <= limit else { throw HTTPReply.tooLarge(limit, "file") }
-                    let draft = try form.file ?? AtomicFile(path, draft: path + Self.suffix, mode: 0o600)
+                    let draft = try form.file ?? File.draft(path + Self.suffix, mode: 0o600)
                     (form.file, form.name) = (draft, file ?? "file")
                     try draft.write(bytes, at: form.bytes)
                     form.bytes += bytes.count
@@ -66,7 +66,7 @@ final class Upload: Sendable {
         guard form.purpose.elementsEqual("batch".utf8) else {
             throw HTTPReply.error("`purpose` must be batch; no other one is supported.", param: "purpose")
         }
-        try file.moveIntoPlace()
+        try file.move(to: path)
         return try files.keep(id, name: form.name, purpose: "batch", bytes: form.bytes)
     }
 }

@@ -1,6 +1,7 @@
 import BatchEngine
 import Foundation
 import JSON
+import OperatingSystem
 import PhiModel
 
 @testable import BatchPipeline
@@ -92,7 +93,7 @@ private func readLock(_ bytes: [UInt8], _ scratch: ScratchFolder) throws {
     let path = try scratch.put(sealingLines(bytes), "out.jsonl.log")
     defer { unlink(path) }
     let file = try File.open(path, .read, in: .real)
-    try promise(file.lock(exclusive: true), "the lock can't be had")
+    try promise(file.lock(), "the lock can't be had")
     guard let status = try? JobStatus.read(output: scratch.path + "/out.jsonl") else { return }
     try promise(status.state == .running, "a run is not seen")
     try promise(status.holder?.description.contains("\u{1B}") != true, "a holder that steers the terminal")

@@ -1,3 +1,5 @@
+import OperatingSystem
+
 @testable import BatchPipeline
 @testable import Jobs
 

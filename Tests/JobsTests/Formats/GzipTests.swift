@@ -4,6 +4,7 @@ import Testing
 
 @testable import BatchPipeline
 @testable import Jobs
+@testable import OperatingSystem
 
 /// Inputs packed with gzip, as gzip(1) and Python write them.
 @Suite struct GzipTests {
@@ -57,7 +58,7 @@ import Testing
         let folder = try TestFolder()
         try folder.write(all + [1], to: "out")
         #expect(throws: UserError.self) {
-            try File.textIfPresent(folder.path("out"), in: .real)
+            try File.textIfPresent(folder.path("out"))
         }
     }
 

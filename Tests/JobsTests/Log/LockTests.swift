@@ -1,9 +1,9 @@
 import Foundation
-import OperatingSystem
 import Testing
 
 @testable import BatchPipeline
 @testable import Jobs
+@testable import OperatingSystem
 
 /// Another process that holds a lock as a run does, until it is killed (or this one ends).
 private final class OtherProcess {

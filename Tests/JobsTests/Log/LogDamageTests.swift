@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import OperatingSystem
 import TestSupport
 import Testing
 
@@ -151,7 +152,7 @@ import Testing
         var seen: [String] = []
         func scan(limit: Int) throws -> Int {
             seen = []
-            return try LineScanner(file: file, maximumLength: limit).forEachLine {
+            return try file.forEachLine(maximumLength: limit) {
                 seen.append("\($0.offset) \($0.bytes.count) \($0.isWhole)")
                 return true
             }

@@ -1,12 +1,12 @@
 import BatchEngine
 import Errors
 import Foundation
-import OperatingSystem
 import TestSupport
 import Testing
 
 @testable import BatchPipeline
 @testable import Jobs
+@testable import OperatingSystem
 
 typealias TestFolder = TemporaryFolder
 

@@ -1,10 +1,10 @@
 import Foundation
-import OperatingSystem
 import TestSupport
 import Testing
 
 @testable import BatchPipeline
 @testable import Jobs
+@testable import OperatingSystem
 
 /// Inputs and outputs that are packed: whatever reads them again sees what it would see of plain ones.
 @Suite struct PackedOutputTests {

@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 import Testing
 
 @testable import BatchPipeline
@@ -98,7 +99,7 @@ import Testing
         let system = FileSystem.real
         for name in ["phibatch-new", "phibatch-log", "phibatch-first"] {
             let folder = try TestFolder()
-            let file = try RunFile.create(folder.path("out.jsonl." + name), in: system)
+            let file = try File.draft(folder.path("out.jsonl." + name), in: system)
             let error = #expect(throws: UserError.self) { try openStore(folder) }
             #expect(error?.kind == .locked, "\(name): \(error.debugDescription)")
             #expect(try file.isInPlace())

@@ -1,6 +1,7 @@
 import BatchEngine
 import Foundation
 import JSON
+import OperatingSystem
 import PhiModel
 import TestSupport
 import Testing

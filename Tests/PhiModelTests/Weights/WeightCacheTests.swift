@@ -188,7 +188,7 @@ import Testing
             let dead = place.weights.appendingPathComponent("model-1f.weights.1-2.draft")
             try (Self.mark + "half".utf8).data.write(to: dead)
             let alive = place.weights.appendingPathComponent("model-1f.weights.3-4.draft")
-            let writer = try AtomicFile(place.weights.path + "/model-1f.weights", draft: alive.path)
+            let writer = try File.draft(alive.path)
             try writer.write(Self.mark)
             _ = try place.cachedLogits()
             #expect(!place.files.contains { $0.lastPathComponent == dead.lastPathComponent })

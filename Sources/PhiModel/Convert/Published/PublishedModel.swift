@@ -40,7 +40,7 @@ package struct PublishedModel {
     }
 
     private static func isGGUF(_ path: String) -> Bool {
-        (try? OpenFile.at(path))?.begins(with: Array("GGUF".utf8)) ?? false
+        (try? File.regular(path))?.begins(with: Array("GGUF".utf8)) ?? false
     }
 
     /// The GGUF file of a folder that holds no other model.
@@ -193,7 +193,7 @@ package struct PublishedModel {
             let isAbandoned =
                 files.isEmpty
                 ? age > 3_600_000_000_000
-                : files.allSatisfy { FileLock.isFree(Paths.join(draft.path, $0)) == true }
+                : files.allSatisfy { Files.isUnlocked(Paths.join(draft.path, $0)) == true }
             if isAbandoned { try? Files.removeFolder(draft.path) }
         }
         func size(_ folder: String) -> Int {

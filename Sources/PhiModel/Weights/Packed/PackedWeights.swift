@@ -21,7 +21,7 @@ struct PackedWeights {
             do {
                 file = try WeightCache(parent: folder)
                     .weights(of: plan, from: store, pool: pool, notes: &notes)
-            } catch let fault as UserError {
+            } catch let fault as UserError where ![.io, .cannotWrite].contains(fault.kind) {
                 throw fault
             } catch {
                 cacheFault = "\(error)"

@@ -23,8 +23,8 @@ struct WeightCache {
 
     /// Returns the weights from the folder; packs them into it first if they aren't there.
     /// - Parameter notes: receives messages for a person.
-    /// - Throws: `SystemError` if the folder can't be used; `UserError` if the model's files can't be read, change meanwhile, or
-    ///   have a value that is not finite.
+    /// - Throws: `SystemError`, or `UserError` of kind `io` or `cannotWrite`, if the folder can't be used; `UserError` of another
+    ///   kind if the model's files can't be read, change meanwhile, or have a value that is not finite.
     func weights(
         of plan: WeightPlan, from store: TensorStore, pool: ComputePool, notes: inout [String]
     ) throws -> WeightFile {
@@ -56,7 +56,7 @@ struct WeightCache {
             try new.sync()
         }
         let files = own(isFinished).compactMap { path in
-            let state = try? OpenFile.at(path, followsLinks: false).info()
+            let state = try? File.regular(path, followsLinks: false).info()
             return state.map { (path: path, size: $0.size, used: $0.modified) }
         }
         Files.removeUnused(files, beyond: limit, but: path)
@@ -141,11 +141,11 @@ struct WeightCache {
     private func removeAbandonedDrafts() {
         let now = FileInfo.now
         for path in ((try? Files.names(in: path)) ?? []).filter(isDraft).map(path(of:)) {
-            let state = try? OpenFile.at(path, followsLinks: false).info()
+            let state = try? File.regular(path, followsLinks: false).info()
             let isEmpty = state.map { $0.size == 0 && now - $0.modified > 60_000_000_000 } ?? false
             // A killed process may have written only a part of the mark.
             let start = Self.mark.prefix(state.flatMap { $0.size > 0 ? $0.size : nil } ?? Self.mark.count)
-            guard isEmpty || Files.begins(path, with: Array(start)), FileLock.isFree(path) == true else {
+            guard isEmpty || Files.begins(path, with: Array(start)), Files.isUnlocked(path) == true else {
                 continue
             }
             try? Files.remove(path)
@@ -154,15 +154,15 @@ struct WeightCache {
 
     /// Writes a file and puts it in place.
     /// - Throws: `SystemError` if there is a foreign file at its path; the errors of `write`.
-    private func put(_ name: String, _ write: (AtomicFile) throws -> Void) throws {
+    private func put(_ name: String, _ write: (File) throws -> Void) throws {
         let path = path(of: name)
         guard Files.isAbsent(path) || Files.begins(path, with: Self.mark) else {
             throw SystemError(path, "was not made by phibatch; move it away")
         }
-        let new = try AtomicFile(path, draft: Files.draftName(for: path), mode: 0o600)
+        let new = try File.draft(Files.draftName(for: path), mode: 0o600)
         // At once, so that what a killed process leaves can be known for ours.
         try new.write(Self.mark)
         try write(new)
-        try new.moveIntoPlace()
+        try new.move(to: path)
     }
 }

@@ -35,7 +35,7 @@ final class WeightFile: Sendable {
     nonisolated(unsafe) let base: UnsafeRawPointer
 
     /// - Returns: nil if the file isn't complete, or has other contents.
-    init?(_ open: OpenFile, contents: Contents, pool: ComputePool) {
+    init?(_ open: File, contents: Contents, pool: ComputePool) {
         guard open.begins(with: Self.mark), let file = try? MappedFile(open), file.count == contents.fileSize,
             let start = file.bytes.baseAddress
         else { return nil }
@@ -65,10 +65,10 @@ final class WeightFile: Sendable {
 
     /// Packs the weights into a new file, a chunk at a time.
     /// - Throws: `SystemError`; as `LinearTensors.pack`.
-    static func write(_ contents: Contents, to file: AtomicFile, pool: ComputePool) throws {
+    static func write(_ contents: Contents, to file: File, pool: ComputePool) throws {
         let chunks = contents.plan.chunks
         let checksums = Mutex([UInt64](repeating: 0, count: chunks.count))
-        try file.resize(contents.fileSize)
+        try file.resize(to: contents.fileSize)
         try pool.runThrowing(chunks.count) { number in
             let range = chunks[number].bytes
             let out = UnsafeMutablePointer<UInt8>.allocate(capacity: range.count)

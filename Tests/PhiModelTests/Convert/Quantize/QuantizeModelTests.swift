@@ -143,7 +143,7 @@ import Testing
                 for tensor in file.tensors {
                     let copy = folder.appending(path: "tensor")
                     try tensor.withBytes { try Data($0).write(to: copy) }
-                    let hash = try FileHash(of: OpenFile.at(copy.path)).sha256
+                    let hash = try FileHash(of: .regular(copy.path)).sha256
                     let found: JSONValue = [
                         .string(name), .string(tensor.type.description),
                         .array(tensor.shape.map { .int($0) }), .string(hash),

@@ -1,7 +1,6 @@
 import CZlib
 import Errors
 import FoundationShim
-import OperatingSystem
 
 /// Mode of opening a file.
 package enum FileAccess: Sendable, Equatable {
@@ -23,14 +22,14 @@ package enum FileAccess: Sendable, Equatable {
 /// System calls used by the store of results. Tests inject faults by a subclass.
 ///
 /// Each method that a subclass may override is one bare call. Retries after EINTR and short transfers are handled in
-/// `File` and `retrying`, so that they are tested too.
+/// `explaining` and `File`, so that they are tested too.
 package class FileSystem: @unchecked Sendable {
     /// The real one.
     package static let real = FileSystem()
     /// Errors of a link: the file system has none, or not for this file.
-    static let noSecondName: Set<Int32> = [EPERM, EMLINK, ENOSYS, ENOTSUP, EOPNOTSUPP, EXDEV]
+    package static let noSecondName: Set<Int32> = [EPERM, EMLINK, ENOSYS, ENOTSUP, EOPNOTSUPP, EXDEV]
     /// Errors that mean that a file can't have this owner or these permissions.
-    static let refused: Set<Int32> = [EPERM, EINVAL, ENOTSUP, EOPNOTSUPP]
+    package static let refused: Set<Int32> = [EPERM, EINVAL, ENOTSUP, EOPNOTSUPP]
 
     init() {}
 
@@ -58,14 +57,14 @@ package class FileSystem: @unchecked Sendable {
     }
 
     /// Also drops the lock, if there is one.
-    func close(_ descriptor: Int32) {
+    package func close(_ descriptor: Int32) {
         // A starting child process also has the descriptor, and would keep its lock.
         unlock(descriptor)
         _ = FoundationShim.close(descriptor)
     }
 
     /// - Returns: the number of bytes read, 0 at the end of the file.
-    func read(
+    package func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemError) -> Int {
         try Self.check(pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)))
@@ -73,24 +72,26 @@ package class FileSystem: @unchecked Sendable {
 
     /// Reads from the current position of a stream, as a pipe has no offsets. Waits for bytes if there are none yet.
     /// - Returns: the number of bytes read, 0 at the end.
-    func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+    package func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(SystemError)
+        -> Int
+    {
         try Self.check(FoundationShim.read(descriptor, buffer.baseAddress, buffer.count))
     }
 
     /// Returns the current position of an open regular file.
-    func position(_ descriptor: Int32) throws(SystemError) -> Int {
+    package func position(_ descriptor: Int32) throws(SystemError) -> Int {
         Int(try Self.check(lseek(descriptor, 0, SEEK_CUR)))
     }
 
     /// - Returns: the number of bytes written; may be less than asked for.
-    func write(
+    package func write(
         _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int
     ) throws(SystemError) -> Int {
         try Self.check(pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset)))
     }
 
     /// Writes the file's bytes (and the size needed to read them) to the disk itself.
-    func sync(_ descriptor: Int32) throws(SystemError) {
+    package func sync(_ descriptor: Int32) throws(SystemError) {
         #if canImport(Darwin)
             // fsync stops at the drive's cache here; it has to do if F_FULLFSYNC isn't supported.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
@@ -101,16 +102,16 @@ package class FileSystem: @unchecked Sendable {
         #endif
     }
 
-    func truncate(_ descriptor: Int32, to size: Int) throws(SystemError) {
+    package func truncate(_ descriptor: Int32, to size: Int) throws(SystemError) {
         try Self.check(ftruncate(descriptor, off_t(size)))
     }
 
-    func rename(_ from: String, to: String) throws(SystemError) {
+    package func rename(_ from: String, to: String) throws(SystemError) {
         try Self.check(FoundationShim.rename(from.cPath, to.cPath))
     }
 
     /// Renames, but fails with EEXIST if anything exists at `to`.
-    func renameNew(_ from: String, to: String) throws(SystemError) {
+    package func renameNew(_ from: String, to: String) throws(SystemError) {
         #if canImport(Darwin)
             if renamex_np(from.cPath, to.cPath, UInt32(RENAME_EXCL)) == 0 { return }
             guard errno == ENOTSUP || errno == EINVAL else { throw .last }
@@ -132,7 +133,9 @@ package class FileSystem: @unchecked Sendable {
         throw SystemError(code: EEXIST)
     }
 
-    func unlink(_ path: String) throws(SystemError) { try Self.check(FoundationShim.unlink(path.cPath)) }
+    package func unlink(_ path: String) throws(SystemError) {
+        try Self.check(FoundationShim.unlink(path.cPath))
+    }
 
     /// Gives a file a second name, which must be free.
     package func link(_ path: String, to name: String) throws(SystemError) {
@@ -140,10 +143,10 @@ package class FileSystem: @unchecked Sendable {
     }
 
     /// Returns the names in a folder, unordered.
-    func names(in folder: String) throws(SystemError) -> [String] { try Files.names(in: folder) }
+    package func names(in folder: String) throws(SystemError) -> [String] { try Files.names(in: folder) }
 
     /// Fails like a rename to `path`, a regular file, without the needed rights; changes nothing.
-    func checkReplaceable(_ path: String) throws(SystemError) {
+    package func checkReplaceable(_ path: String) throws(SystemError) {
         let there = try entry(path)
         guard there.kind == .regular else { throw SystemError(code: EINVAL) }
         #if os(Linux)
@@ -166,17 +169,17 @@ package class FileSystem: @unchecked Sendable {
         #endif
     }
 
-    func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError) {
+    package func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError) {
         try Self.check(fchmod(descriptor, mode_t(truncatingIfNeeded: mode)))
     }
 
-    func setOwner(_ descriptor: Int32, user: UInt32, group: UInt32) throws(SystemError) {
+    package func setOwner(_ descriptor: Int32, user: UInt32, group: UInt32) throws(SystemError) {
         try Self.check(fchown(descriptor, user, group))
     }
 
     /// Copies the extended attributes and the access control list of a path to an open file.
     /// - Returns: the names of those that can't be copied.
-    func copyAttributes(from path: String, to descriptor: Int32) throws(SystemError) -> [String] {
+    package func copyAttributes(from path: String, to descriptor: Int32) throws(SystemError) -> [String] {
         #if canImport(Darwin)
             let all = ["extended attributes and access control list"]
             guard let source = try? open(path, .readOwn) else { return all }
@@ -210,23 +213,23 @@ package class FileSystem: @unchecked Sendable {
         #endif
     }
 
-    func info(_ path: String) throws(SystemError) -> FileInfo { try FileInfo(of: path) }
+    package func info(_ path: String) throws(SystemError) -> FileInfo { try FileInfo(of: path) }
     /// Returns information on the path itself, even if it is a symbolic link.
-    func entry(_ path: String) throws(SystemError) -> FileInfo { try FileInfo(ofEntry: path) }
-    func info(_ descriptor: Int32) throws(SystemError) -> FileInfo { try FileInfo(of: descriptor) }
+    package func entry(_ path: String) throws(SystemError) -> FileInfo { try FileInfo(ofEntry: path) }
+    package func info(_ descriptor: Int32) throws(SystemError) -> FileInfo { try FileInfo(of: descriptor) }
 
     /// Returns the target of a symbolic link; nil if the path isn't one or doesn't exist.
-    func linkTarget(_ path: String) throws(SystemError) -> String? { try Files.linkTarget(of: path) }
+    package func linkTarget(_ path: String) throws(SystemError) -> String? { try Files.linkTarget(of: path) }
 
     /// Tries to take a lock that the kernel drops with the process.
     /// - Returns: false if another process holds it.
-    func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool {
+    package func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool {
         if flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 { return true }
         if errno == EWOULDBLOCK { return false }
         throw .last
     }
 
-    func unlock(_ descriptor: Int32) { flock(descriptor, LOCK_UN) }
+    package func unlock(_ descriptor: Int32) { flock(descriptor, LOCK_UN) }
 
     @discardableResult
     private static func check<T: SignedInteger>(_ result: T) throws(SystemError) -> T {
@@ -235,72 +238,44 @@ package class FileSystem: @unchecked Sendable {
     }
 }
 
-/// Calls with their retries, and with errors for people.
+/// Calls with errors for people.
 extension FileSystem {
-    /// Repeats a call as long as signals interrupt it.
-    func retrying<T>(_ call: @autoclosure () throws(SystemError) -> T) throws(SystemError) -> T {
-        while true {
-            do {
-                return try call()
-            } catch {
-                if error.code != EINTR { throw error }
-            }
-        }
-    }
-
-    /// Adds the file and the action to the error of a failed call.
-    func attempt<T>(
-        _ what: String, _ path: String, _ call: @autoclosure () throws(SystemError) -> T,
-        kind: UserError.Kind = .io
-    ) throws(UserError) -> T {
-        do { return try retrying(try call()) } catch { throw UserError(kind, at: path, what, error) }
-    }
-
-    /// Does the same; nil if there is no such file.
-    @discardableResult
+    /// Returns the result of a call; nil if there is no such file.
     private func ifPresent<T>(
         _ what: String, _ path: String, _ call: @autoclosure () throws(SystemError) -> T
     ) throws(UserError) -> T? {
-        do { return try attempt(what, path, try call()) } catch {
+        do { return try explaining(.io, at: path, what, try call()) } catch {
             if error.code == ENOENT { return nil }
             throw error
         }
     }
 
-    func exists(_ path: String) throws(UserError) -> Bool { try infoIfPresent(path) != nil }
+    package func exists(_ path: String) throws(UserError) -> Bool { try infoIfPresent(path) != nil }
 
-    func infoIfPresent(_ path: String) throws(UserError) -> FileInfo? {
-        try ifPresent("cannot be examined", path, try info(path))
+    package func infoIfPresent(_ path: String) throws(UserError) -> FileInfo? {
+        try ifPresent("can't be examined", path, try info(path))
     }
 
     /// Returns information on the path itself; nil if nothing exists there.
-    func entryIfPresent(_ path: String) throws(UserError) -> FileInfo? {
-        do {
-            return try retrying(try entry(path))
-        } catch {
-            if error.code == ENOENT { return nil }
-            let kind: UserError.Kind = error.code == ENAMETOOLONG ? .cannotWrite : .io
-            throw UserError(kind, at: path, "cannot be examined", error)
+    package func entryIfPresent(_ path: String) throws(UserError) -> FileInfo? {
+        do { return try ifPresent("can't be examined", path, try entry(path)) } catch {
+            throw error.code == ENAMETOOLONG ? UserError(.cannotWrite, error) : error
         }
     }
 
-    func moveIntoPlace(_ from: String, to: String) throws(UserError) {
-        try attempt("cannot be put in place (rename)", to, try rename(from, to: to))
-    }
-
-    func removeIfPresent(_ path: String) throws(UserError) {
-        try ifPresent("cannot be removed", path, try unlink(path))
+    package func removeIfPresent(_ path: String) throws(UserError) {
+        _ = try ifPresent("can't be removed", path, try unlink(path))
     }
 
     /// Makes renames and removals in a folder durable. Some file systems can't, which is no error.
-    func syncFolder(_ path: String) throws(UserError) {
+    package func syncFolder(_ path: String) throws(UserError) {
         do {
             let descriptor = try retrying(try open(path, .read))
             defer { close(descriptor) }
             try retrying(try sync(descriptor))
         } catch {
             if [EINVAL, ENOTSUP, EOPNOTSUPP].contains(error.code) { return }
-            throw UserError(.io, at: path, "the folder cannot be synced", error)
+            throw UserError(.io, at: path, "the folder can't be synced", error)
         }
     }
 }
@@ -343,12 +318,12 @@ extension FileSystem {
             return count < 0 ? nil : Array(bytes.prefix(count))
         }
 
-        typealias RenameAt2 =
+        private typealias RenameAt2 =
             @Sendable @convention(c) (
                 Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
             ) -> Int32
 
         /// Missing in older C libraries.
-        static let renameat2 = dlsym(nil, "renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
+        private static let renameat2 = dlsym(nil, "renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
     #endif
 }

@@ -1,9 +1,10 @@
+import Errors
 import Foundation
 import OperatingSystem
 import TestSupport
 import Testing
 
-struct AtomicFileTests {
+struct FileTests {
     private let temporary: TemporaryFolder
     private var top: String { temporary.path }
 
@@ -13,31 +14,29 @@ struct AtomicFileTests {
         let path = top + "/file"
         try Files.replaceContents(of: path, with: [1])
         try {
-            let file = try AtomicFile(path, draft: path + ".draft")
+            let file = try File.draft(path + ".draft")
             try file.write([2, 3])
             #expect(try Files.contents(of: path) == [1])
-            #expect(FileLock.isFree(path + ".draft") == false)
-            #expect(throws: SystemError.self) { try AtomicFile(path, draft: path + ".draft") }
-            try file.moveIntoPlace()
+            #expect(Files.isUnlocked(path + ".draft") == false)
+            #expect(throws: UserError.self) { try File.draft(path + ".draft") }
+            try file.move(to: path)
         }()
         #expect(try Files.contents(of: path) == [2, 3])
-        #expect(FileLock.isFree(path) == true && FileLock.isFree(path + ".draft") == nil)
+        #expect(Files.isUnlocked(path) == true && Files.isUnlocked(path + ".draft") == nil)
     }
 
     @Test func aDraftGoesWithItsOwner() throws {
-        _ = try AtomicFile(top + "/file", draft: top + "/draft")
+        _ = try File.draft(top + "/draft")
         #expect(try Files.names(in: top).isEmpty)
-        let error = #expect(throws: SystemError.self) {
-            try AtomicFile(top + "/no/file", draft: top + "/no/draft")
-        }
-        #expect(error?.path == top + "/no/file" && error?.isNotFound == true)
+        let error = #expect(throws: UserError.self) { try File.draft(top + "/no/draft") }
+        #expect(error?.place == top + "/no/draft" && error?.isNotFound == true)
     }
 
     @Test func aLockIsTakenOnce() throws {
         let folder = try OpenFolder(top)
-        let lock = try FileLock.take("lock", in: folder)
+        let lock = try folder.lock("lock")
         #expect(lock != nil)
-        #expect(try FileLock.take("lock", in: folder) == nil)
+        #expect(try folder.lock("lock") == nil)
         withExtendedLifetime(lock) {}
     }
 }

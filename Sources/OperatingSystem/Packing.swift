@@ -2,38 +2,37 @@ import CZlib
 import CZstd
 import Errors
 import FoundationShim
-import OperatingSystem
 
 /// Compression formats of text files. Input is recognized by its first bytes, output by its name.
 package enum Packing: CaseIterable, Sendable {
     case gzip, zstd
 
     /// First bytes of such files; zstd's may also begin with a skippable frame.
-    var magics: [[UInt8]] {
+    package var magics: [[UInt8]] {
         self == .gzip
             ? [[0x1f, 0x8b]] : [[0x28, 0xb5, 0x2f, 0xfd]] + (0x50...0x5F).map { [$0, 0x2a, 0x4d, 0x18] }
     }
     var nameEnd: String { self == .gzip ? ".gz" : ".zst" }
 
-    init?(start: some Sequence<UInt8>) {
+    package init?(start: some Sequence<UInt8>) {
         guard let one = Self.allCases.first(where: { $0.magics.contains { start.starts(with: $0) } })
         else { return nil }
         self = one
     }
 
     /// - Parameter name: in lower case.
-    init?(name: String) {
+    package init?(name: String) {
         guard let one = Self.allCases.first(where: { name.hasSuffix($0.nameEnd) }) else { return nil }
         self = one
     }
 
     /// Returns a name without its compression suffix.
-    static func stem(ofName name: String) -> String {
+    package static func stem(ofName name: String) -> String {
         String(name.dropLast(Packing(name: name.lowercased())?.nameEnd.count ?? 0))
     }
 
     /// The compressed data ends too early.
-    var isCut: SystemError {
+    package var isCut: SystemError {
         SystemError("", "ends in the middle of its \(self) data. Run the same command again once it is whole")
     }
 
@@ -64,7 +63,7 @@ struct CodecStep {
 }
 
 /// Decompresses a stream: one file, or several concatenated.
-final class Unpacker {
+package final class Unpacker {
     private let packing: Packing
     private let codec: any PackingCodec
     private var packed: [UInt8]
@@ -74,13 +73,13 @@ final class Unpacker {
     /// Whether the last buffer was full, so that there may be more without further input.
     private var hasMore = false
     /// Whether other data follows the end: zeros, with which some writers fill the last block, or anything else.
-    private(set) var hasRest = false
+    package private(set) var hasRest = false
     /// Whether it has found other bytes than zeros there.
-    private(set) var isAtRest = false
+    package private(set) var isAtRest = false
     /// Bytes that were read and not unpacked.
-    var unreadCount: Int { unread.count }
+    package var unreadCount: Int { unread.count }
 
-    init(_ packing: Packing, bufferSize: Int = 1 << 16) throws(SystemError) {
+    package init(_ packing: Packing, bufferSize: Int = 1 << 16) throws(SystemError) {
         self.packing = packing
         codec = try packing.codec(packs: false)
         packed = [UInt8](repeating: 0, count: max(4, bufferSize))
@@ -88,7 +87,7 @@ final class Unpacker {
 
     /// - Parameter source: fills a buffer with compressed bytes; 0 is their end.
     /// - Returns: number of decompressed bytes in the buffer; 0 at the end.
-    func read(
+    package func read(
         into buffer: UnsafeMutableRawBufferPointer,
         from source: (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws -> Int {
@@ -138,7 +137,7 @@ final class Unpacker {
 
 /// Compresses a text piece by piece, each on a thread of its own while the caller makes the next one. The same text in
 /// the same pieces gives the same bytes.
-final class Packer {
+package final class Packer {
     /// Used by one thread at a time.
     private final class Stream: @unchecked Sendable {
         private let codec: any PackingCodec
@@ -168,12 +167,12 @@ final class Packer {
     /// The bytes of the piece before.
     private var before: Ahead<[UInt8]>?
 
-    init(_ packing: Packing, isFast: Bool = false) throws(SystemError) {
+    package init(_ packing: Packing, isFast: Bool = false) throws(SystemError) {
         stream = Stream(try packing.codec(packs: true, isFast: isFast))
     }
 
     /// - Returns: the compressed bytes of the pieces before; with the last piece all that are left.
-    func pack(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
+    package func pack(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
         let known = try before?.value() ?? []
         before = nil
         guard !isLast else { return try known + stream.pack(bytes, isLast: true) }
