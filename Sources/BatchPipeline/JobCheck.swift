@@ -1,5 +1,6 @@
 import Jobs
 import PhiModel
+import TokenConstraints
 
 /// Preview of a job's run: all lines are read, rendered and counted.
 package struct JobCheck {
@@ -88,7 +89,7 @@ package struct JobCheck {
                 }
                 let prepared = try preparer.prepare(record) { maker }
                 if let answer = prepared.answer {
-                    _ = try answer.compiled()
+                    _ = try answer.value(maxTokens: prepared.lengths[0].completion)
                     if answers == nil { linesWithForm += 1 }
                 }
                 rope?.add(prepared)

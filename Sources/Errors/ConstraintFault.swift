@@ -37,4 +37,5 @@ package struct ConstraintFault: Error, Equatable, Sendable, CustomStringConverti
     }
 
     package var description: String { pointer.map { "\($0): \(problem)" } ?? problem }
+    package var sentence: String { description + (problem.last.map(".?".contains) == true ? "" : ".") }
 }

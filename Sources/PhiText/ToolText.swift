@@ -31,7 +31,6 @@ package struct ToolText: Sendable {
     /// The first whose control tokens a tokenizer has is a model's.
     private static let all = [phi, plain]
 
-    package private(set) var syntax = CallSyntax.list
     /// Texts before and after calls.
     package private(set) var opening: String
     private var closing: String
@@ -100,15 +99,16 @@ package struct ToolText: Sendable {
     /// Converts OpenAI's calls to a model's: names, and arguments as objects.
     private func plain(_ calls: JSONValue) -> JSONValue {
         guard case .array(let calls) = calls else { return calls }
-        return syntax.write(
+        return .array(
             calls.map { call in
                 let function = call["function"] ?? call
                 var arguments = function["arguments"] ?? [:]
                 if case .string(let text) = arguments {
                     arguments = (try? JSONValue(parsing: Array(text.utf8), limits: .line)) ?? arguments
                 }
-                guard case .string(let name)? = function["name"] else { return ("", arguments) }
-                return (name, arguments)
+                var name: JSONValue = ""
+                if case .string? = function["name"] { name = function["name"] ?? name }
+                return ["name": name, "arguments": arguments]
             })
     }
 }

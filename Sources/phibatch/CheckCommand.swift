@@ -3,6 +3,7 @@ import BatchPipeline
 import Errors
 import JSON
 import PhiModel
+import TokenConstraints
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,44 +1,17 @@
 import JSON
 import TokenConstraints
 
-/// A JSON Schema that answers follow.
-public struct AnswerSchema: Sendable, Equatable {
-    let form: AnswerFormat
-
-    init(_ form: AnswerFormat) { self.form = form }
-
-    /// - Parameter json: the schema as JSON text. Its keywords are checked when a job begins.
-    /// - Throws: `UserError` if the text is no JSON, or neither an object nor true or false.
-    public init(_ json: String) throws {
-        do throws(SettingProblem) {
-            self.init(try AnswerFormat.of(schema: JSONValue(ofFile: Array(json.utf8))))
-        } catch {
-            throw UserError(.badJob, "The schema \(error.message).")
-        }
-    }
-}
-
-/// A form of answers as in OpenAI's API.
-public struct ResponseFormat: Sendable, Equatable {
-    let form: AnswerFormat
-
-    /// Any text; overrides lines.
-    public static let text = ResponseFormat(form: .anyText)
-    /// A JSON object.
-    public static let jsonObject = ResponseFormat(form: .object)
-}
-
 /// At most one of these is set, besides `tools`; each overrides a line's own.
 extension JobSettings {
     /// A JSON Schema that all answers follow.
-    public var schema: AnswerSchema? {
-        get { forms[AnswerKey.schema.name].map { AnswerSchema($0) } }
-        set { forms[AnswerKey.schema.name] = newValue?.form }
+    public var schema: AnswerFormat? {
+        get { forms[AnswerKey.schema.name] }
+        set { forms[AnswerKey.schema.name] = newValue }
     }
     /// The form of all answers, as in OpenAI's API.
-    public var responseFormat: ResponseFormat? {
-        get { forms[AnswerKey.responseFormat.name].map(ResponseFormat.init(form:)) }
-        set { forms[AnswerKey.responseFormat.name] = newValue?.form }
+    public var responseFormat: AnswerFormat? {
+        get { forms[AnswerKey.responseFormat.name] }
+        set { forms[AnswerKey.responseFormat.name] = newValue }
     }
     /// A regular expression of ECMA-262 that matches whole answers; lookahead may only begin it.
     public var regex: String? {
@@ -90,8 +63,8 @@ extension JobSettings {
             }
         }
         for (key, form) in answerFormats where form.isConstraint {
-            do throws(SettingProblem) { _ = try form.checked() } catch {
-                return "\(place(ofAnswers: key)) can't be used: \(error.message)"
+            do throws(ConstraintFault) { _ = try form.checked() } catch {
+                return "\(place(ofAnswers: key)) can't be used: \(error.sentence)"
             }
         }
         return nil
@@ -102,13 +75,13 @@ extension JobSettings {
     func checkAnswers() throws {
         for step in steps { try step.job(in: self).checkAnswers() }
         for (_, form) in answerFormats where form.isConstraint {
-            do throws(SettingProblem) { _ = try form.checked().grammar(answerLayout, .ofBytes) } catch {
+            do throws(ConstraintFault) { _ = try form.checked().grammar(answerLayout, .ofBytes) } catch {
                 throw answersCantBe(error)
             }
         }
     }
 
-    package func answersCantBe(_ fault: SettingProblem) -> UserError {
-        UserError(.badJob, "\(answerPlace) can't be used: \(fault.message)")
+    package func answersCantBe(_ fault: ConstraintFault) -> UserError {
+        UserError(.badJob, "\(answerPlace) can't be used: \(fault.sentence)")
     }
 }

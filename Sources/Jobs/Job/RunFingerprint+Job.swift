@@ -1,3 +1,4 @@
+import BatchEngine
 import OperatingSystem
 import PhiText
 
@@ -18,7 +19,7 @@ extension RunFingerprint {
         var settings = job.resultSettings.map { ("job.\($0.name)", $0.value) }
         // Without a setting for reasoning, the model's files decide.
         if job.task.answers, job.request.reasoning == nil, try ReasoningText.isUsual(folder: job.model) {
-            settings.append(("job.reasoning", Reasoning.Use.separate.rawValue))
+            settings.append(("job.reasoning", RequestSettings.ReasoningUse.separate.rawValue))
         }
         // A line's joint result depends on its number of samples.
         if job.outputFormat.isByLine {

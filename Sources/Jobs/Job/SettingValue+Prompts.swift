@@ -47,9 +47,9 @@ extension SettingValue {
         if job.forms[key.name] != nil { return }
         let path = try path()
         if path.isEmpty || path == "-" { throw wrong(key.file ?? "") }
-        guard readsFile, let read = key.ofFile else { return }
+        guard readsFile else { return }
         let bytes = try contents(of: path, limit: 16, as: "a \(key.name)")
-        do throws(SettingProblem) { job.forms[key.name] = try read(bytes) } catch {
+        do throws(SettingProblem) { job.forms[key.name] = try key.form(ofLine: key.ofFile(bytes)) } catch {
             throw fault("\(path) \(error.message)")
         }
         job.sources.append(SourceFile(path: path, what: "the \(key.name)"))

@@ -1,6 +1,7 @@
 import BatchEngine
 import OperatingSystem
 import PhiText
+import TokenConstraints
 
 /// Loads a model when the first line needs it: a job with nothing left to do never loads one. Jobs that run
 /// together share it.
@@ -46,7 +47,7 @@ extension JobSettings {
     /// - Throws: `UserError` if no answer satisfies it.
     package func compiledAnswer(_ grammars: AnswerGrammars) throws -> CompiledAnswer? {
         guard let form = answerFormat, form.isConstraint else { return nil }
-        do throws(SettingProblem) { return try grammars.compilation(form, answerLayout).value() } catch {
+        do throws(ConstraintFault) { return try grammars.compilation(form, answerLayout).value() } catch {
             throw answersCantBe(error)
         }
     }

@@ -38,7 +38,7 @@ package struct PreparedLine: Sendable {
     /// Names of unsupported fields of one of OpenAI's requests.
     package var missing: [String] = []
     /// The constraint of the answer; nil if it is free.
-    package var answer: GenerateTask.Answer?
+    package var answer: AnswerCompilation?
     /// Returns the work of a sample, of which an earlier run may have saved a part.
     var work: @Sendable (RequestLabel, _ saved: InFlightRecord?) -> [PendingRequest]
 }

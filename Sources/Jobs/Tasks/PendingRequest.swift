@@ -47,10 +47,10 @@ struct OwnedRequest: Sendable {
     var request: Request
     var owner: any RequestOwner
     /// Its constraint, which it waits for; nil once it has it, or if it needs none.
-    var answer: GenerateTask.Answer?
+    var answer: AnswerCompilation?
 
     var label: RequestLabel { owner.label }
-    var isReady: Bool { answer?.compilation.isReady ?? true }
+    var isReady: Bool { answer?.isReady ?? true }
 }
 
 /// A request that has ended, and its outcome.
@@ -93,7 +93,7 @@ enum PendingRequest: Sendable {
     /// Memory that it needs, in tokens.
     var weight: Int {
         guard let owned else { return 0 }
-        let form = owned.answer.map { $0.compilation.size / 4 } ?? 0
+        let form = owned.answer.map { $0.size / 4 } ?? 0
         return owned.request.prompt.count + owned.request.kind.weight + form
     }
 

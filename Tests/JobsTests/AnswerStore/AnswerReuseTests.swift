@@ -131,7 +131,7 @@ import Testing
             "type": "array", "items": ["enum": [1, 2]], "minItems": 2, "maxItems": 2, "uniqueItems": true,
         ]
         let job = JobSettings.test(input: [path]) { job in
-            job.schema = AnswerSchema(.schema(pairs))
+            job.schema = .schema(pairs)
             (job.maxTokens, job.temperature, job.retries) = (12, 0.9, 1)
             job.maxFailures = .percent(100)
         }
@@ -176,8 +176,8 @@ import Testing
             return (name: setting.name, job: job)
         }
         let forms: [(name: String, set: (inout JobSettings) -> Void)] = [
-            ("response_format", { $0.responseFormat = .jsonObject }),
-            ("schema", { $0.schema = AnswerSchema(.schema(["type": "integer"])) }),
+            ("response_format", { $0.responseFormat = .object }),
+            ("schema", { $0.schema = .schema(["type": "integer"]) }),
             ("regex", { $0.regex = "[a-z ]+" }), ("grammar", { $0.grammar = "root ::= [a-z]+" }),
             ("json_mode", { $0.forms["json_mode"] = .schema(["type": "array"]) }),
             ("tools", { $0.forms["tools"] = ToolsRule(ToolJobTests.tools)?.form }),

@@ -21,7 +21,7 @@ import Testing
 
     private func job(_ path: String, _ change: (inout JobSettings) -> Void = { _ in }) -> JobSettings {
         .test(input: [path]) { job in
-            job.schema = AnswerSchema(.schema(Self.pairs))
+            job.schema = .schema(Self.pairs)
             job.temperature = 1
             job.maxTokens = 12
             change(&job)
@@ -143,7 +143,7 @@ import Testing
         let (_, free) = try ScriptedRun.run(
             job(path) {
                 $0.schema = nil
-                $0.responseFormat = .text
+                $0.responseFormat = .anyText
                 $0.maxFailures = .count(9)
             })
         #expect(try self.results(free).allSatisfy { $0["error"] == nil })
@@ -152,8 +152,7 @@ import Testing
     @Test func aJobWithoutAnyAnswerDoesNotStart() throws {
         let path = try folder.write(lines(1), to: "in.jsonl")
         let job = job(path) {
-            $0.schema = AnswerSchema(
-                AnswerFormat.schema(["type": "string", "minLength": 3, "maxLength": 2]))
+            $0.schema = .schema(["type": "string", "minLength": 3, "maxLength": 2])
         }
         #expect {
             try job.checkAnswers()

@@ -1,21 +1,22 @@
 import JSON
 import Testing
+import TokenConstraints
 
 @testable import BatchPipeline
 @testable import Jobs
 
 /// What makes a form usable, and finished answers valid.
 @Suite struct AnswerRulesTests {
-    private func rules(_ schema: JSONValue) throws -> CheckedRule {
+    private func rules(_ schema: JSONValue) throws -> AnswerRule {
         try AnswerFormat.schema(schema).checked()
     }
 
     private func fault(_ form: AnswerFormat) -> String {
-        do throws(SettingProblem) {
+        do throws(ConstraintFault) {
             _ = try form.checked()
             return "no fault"
         } catch {
-            return error.message
+            return error.sentence
         }
     }
 

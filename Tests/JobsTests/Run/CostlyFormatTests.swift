@@ -110,8 +110,7 @@ import Testing
         let compilation = grammars.compilation(.regex("yes|no"), .compact)
         grammars.begin(compilation, for: queue.wake)
         var waiting = request(0)
-        waiting.answer = GenerateTask.Answer(
-            form: AnswerFormat.regex("yes|no"), maxTokens: 9, compilation: compilation)
+        waiting.answer = compilation
         for request in [waiting, request(1), request(2)] { queue.push(.request(request)) }
         queue.finish()
         #expect(try pop() == 1)

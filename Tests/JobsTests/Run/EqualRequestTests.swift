@@ -117,7 +117,7 @@ import Testing
         ]
         let (copied, _, outcome) = try compare(
             .test(input: [path]) { job in
-                job.schema = AnswerSchema(.schema(pairs))
+                job.schema = .schema(pairs)
                 job.maxTokens = 12
                 job.maxFailures = .percent(100)
             })

@@ -280,8 +280,9 @@ import Testing
                 JobStep.named("word") {
                     $0.settings.prompt = "{{ a }}"
                     $0.settings.request.maxTokens = 16
-                    $0.settings.schema = try? AnswerSchema(
-                        #"{"type":"object","properties":{"n":{"enum":[1,2,3,4]}},"required":["n"]}"#)
+                    $0.settings.schema = try? .schema(
+                        parsing:
+                            #"{"type":"object","properties":{"n":{"enum":[1,2,3,4]}},"required":["n"]}"#)
                 },
                 JobStep.named("judge") {
                     $0.settings.prompt = "{{ word.n }}"

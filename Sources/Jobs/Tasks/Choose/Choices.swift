@@ -52,8 +52,8 @@ struct Choices: Sendable {
             throw LineError(.badField, "`choices` and a constraint exclude each other; keep one.")
         }
         try refuseSettings(of: question)
-        if let reasoning = try Reasoning(question) {
-            return try thinking(reasoning, before: texts, question)
+        if let (use, plan) = try question.reasoning() {
+            return try thinking(plan, use, before: texts, question)
         }
         let covered = try question.encoder.covered(record).flatMap(self.texts) ?? texts
         let choice = try choosing(texts, covered, after: question)
@@ -73,7 +73,8 @@ struct Choices: Sendable {
 
     /// Returns a request for the model's reasoning, after which it chooses.
     private func thinking(
-        _ reasoning: Reasoning, before texts: [String], _ question: EncodedPrompt
+        _ plan: ReasoningPlan, _ use: RequestSettings.ReasoningUse, before texts: [String],
+        _ question: EncodedPrompt
     ) throws -> PreparedLine {
         let maker = question.encoder.maker
         guard let reasonings = maker.text.reasonings else {
@@ -82,9 +83,11 @@ struct Choices: Sendable {
         let tree = try Self.tree(
             texts.map { reasonings.encode(answer: $0) }, of: texts, ends: maker.limits.endOfSequence)
         let maxTokens = question.maxTokens
-        let plan = try reasoning.formed(reasonings.gap, maxTokens: maxTokens, least: tree.depth)
+        var plan = plan
+        plan.gap = reasonings.gap
+        plan = try plan.beforeAnswer(ofAtLeast: tree.depth, maxTokens: maxTokens)
         let choice = Choice(question: question, prompt: question.tokens, texts: texts, tree: tree)
-        return line(choice, lengths: [(choice.prompt.count, maxTokens)]) { label, saved in
+        return line(choice, lengths: [(choice.prompt.count, maxTokens)]) { [plan] label, saved in
             let settings = question.settings
             let kind = Sampling(
                 maxTokens: maxTokens - tree.depth, sampling: SamplingParameters(settings),
@@ -93,7 +96,7 @@ struct Choices: Sendable {
                     seed: question.seed &+ label.redo, id: label.streamID, sample: label.streamSample,
                     attempt: 0),
                 endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream())
-            let owner = ReasoningPart(label: label, choice: choice, use: reasoning.use)
+            let owner = ReasoningPart(label: label, choice: choice, use: use)
             let asked = settings.content(of: .generate)
             return [.request(maker.request(choice.prompt, kind, asked: asked, saved: saved, for: owner))]
         }
@@ -192,7 +195,7 @@ private struct Choice: Sendable {
 
     /// - Parameter reasoning: the model's reasoning, and its use in the result.
     func request(
-        _ label: RequestLabel, after reasoning: (SamplingDecoding, Reasoning.Use)?
+        _ label: RequestLabel, after reasoning: (SamplingDecoding, RequestSettings.ReasoningUse)?
     ) -> OwnedRequest {
         question.encoder.maker.request(
             prompt + (reasoning?.0.sampled ?? []), tree, asked: question.settings.content(of: .choose),
@@ -204,7 +207,7 @@ private struct Choice: Sendable {
 private struct ChoicePart: RequestOwner {
     var label: RequestLabel
     let choice: Choice
-    let reasoning: (SamplingDecoding, Reasoning.Use)?
+    let reasoning: (SamplingDecoding, RequestSettings.ReasoningUse)?
 
     /// The reasoning had it.
     var sharesPrompt: Bool { reasoning != nil }
@@ -288,7 +291,7 @@ struct ChoiceWeights {
 private struct ReasoningPart: RequestOwner {
     var label: RequestLabel
     let choice: Choice
-    let use: Reasoning.Use
+    let use: RequestSettings.ReasoningUse
 
     /// The choice follows.
     var isCertain: Bool { false }

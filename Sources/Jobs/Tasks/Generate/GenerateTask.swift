@@ -29,19 +29,22 @@ package struct GenerateTask: LineTask {
         }
         var question = try EncodedPrompt(record, job, builder, maker)
         let (settings, maxTokens) = (question.settings, question.maxTokens)
-        var reasoning: Reasoning?
-        do throws(LineError) { reasoning = try Reasoning(question) } catch {
+        let maker = question.encoder.maker
+        var reasoning: (use: RequestSettings.ReasoningUse, plan: ReasoningPlan)?
+        do throws(LineError) { reasoning = try question.reasoning() } catch {
             guard record.request != nil, job.ignoresUnsupported else { throw error }
             question.missing.append("reasoning_effort")
         }
-        let answer = try answer(of: record, question, after: reasoning)
+        let form = try form(of: record, settings)
+        let answer = form.map { maker.grammars.compilation($0, job.answerLayout) }
+        var plan = reasoning?.plan.leavingRoom(of: maxTokens)
+        if answer != nil, let reasonings = maker.text.reasonings { plan?.gap = reasonings.gap }
         let stops = settings.stop == job.stop ? jobStops : StopSet(settings.stop ?? [])
         let asked = settings == job.request ? jobAsked : settings.content(of: .generate)
         return PreparedLine(
             prompt: question.tokens, lengths: [(question.tokens.count, maxTokens)],
             isCovered: question.encoder.isCovered, missing: question.missing, answer: answer
-        ) { [question, reasoning] label, saved in
-            let maker = question.encoder.maker
+        ) { [question, plan, use = reasoning?.use] label, saved in
             // Only a checked answer has a second attempt.
             let isFresh = question.echo != nil || answer == nil && saved?.attempt ?? 0 > 0
             let saved = isFresh ? nil : saved
@@ -49,25 +52,60 @@ package struct GenerateTask: LineTask {
             label.attempt = saved?.attempt ?? 0
             var owner = GenerationPart(
                 label: label, seed: question.seed &+ label.redo, keepsTokens: question.keepsTokens,
-                retries: settings.retries ?? RequestSettings.defaultRetries, reasoning: reasoning?.use,
-                tools: answer?.form.tools != nil ? maker.text.tools : nil, answer: answer)
+                retries: settings.retries ?? RequestSettings.defaultRetries, reasoning: use,
+                tools: form?.tools != nil ? maker.text.tools : nil, answer: answer)
             owner.asksNothing = question.asksNothing
             owner.echo = question.echo.map {
                 ($0, LogprobEntry(SampledToken(token: question.tokens[0]), text: maker.text))
             }
             var kind = Sampling(
                 maxTokens: maxTokens, sampling: SamplingParameters(settings),
-                constraintID: answer?.form.digest, reasoning: reasoning?.plan.leavingRoom(of: maxTokens),
-                stream: owner.stream,
+                constraintID: form?.digest, reasoning: plan, stream: owner.stream,
                 endOfSequence: settings.ignoreEndOfSequence == true ? [] : maker.limits.endOfSequence,
                 stops: stops, text: maker.text.makeTextStream(showing: owner.tools?.shown ?? []))
             kind.stopsUntil = owner.tools?.opening ?? ""
             kind.scoresPrompt = question.echo != nil && settings.logprobs != nil
             var request = maker.request(question.tokens, kind, asked: asked, saved: saved, for: owner)
             request.answer = answer
-            if let answer { maker.grammars.begin(answer.compilation, for: maker.waiter) }
+            if let answer { maker.grammars.begin(answer, for: maker.waiter) }
             return [.request(request)]
         }
+    }
+
+    /// Returns the constraint of a line's answer; nil if it is free.
+    /// - Throws: `LineError` if another setting of the line conflicts with it.
+    private func form(
+        of record: PromptRecord, _ settings: RequestSettings
+    ) throws(LineError) -> AnswerFormat? {
+        let asked = (jobFormat ?? record.form).flatMap { $0.isConstraint ? $0 : nil }
+        if asked?.tools == nil, let choice = settings.toolChoice, choice != "none", choice != "auto" {
+            throw LineError(.badField, "`tool_choice` is \"\(choice.prefix(64))\", but there are no `tools`.")
+        }
+        guard let asked else { return nil }
+        if let other = settings.formConflict(mayStop: asked.isOfCalls) {
+            throw LineError(
+                .badField,
+                "`\(other.name)` can't be combined with a constraint of the answer: \(other.reason).")
+        }
+        guard let tools = asked.tools else { return asked }
+        do throws(SettingProblem) {
+            return try tools.choosing(settings.toolChoice, atMost: settings.maxToolCalls)
+        } catch {
+            throw LineError(.badField, "`tool_choice` \(error.message)")
+        }
+    }
+}
+
+extension OwnedRequest {
+    /// Takes its constraint, once that is compiled.
+    /// - Throws: `LineError` if no answer meets it.
+    mutating func takeConstraint() throws(LineError) {
+        guard let answer, var kind = request.kind as? Sampling else { return }
+        let compiled = try answer.value(maxTokens: kind.maxTokens)
+        kind.reasoning = try kind.reasoning?.beforeAnswer(
+            ofAtLeast: compiled.leastTokens, maxTokens: kind.maxTokens)
+        kind.form = { compiled.constraint(maxTokens: $0) }
+        (request.kind, self.answer) = (kind, nil)
     }
 }
 
@@ -79,11 +117,11 @@ struct GenerationPart: RequestOwner {
     /// The most further answers, if one breaks its constraint.
     let retries: Int
     /// Use of the reasoning; nil if none is recognized.
-    var reasoning: Reasoning.Use?
+    var reasoning: RequestSettings.ReasoningUse?
     /// Format of tool calls; nil if there are none.
     var tools: ToolText?
     /// The constraint of the answer; nil if it is free.
-    var answer: GenerateTask.Answer?
+    var answer: AnswerCompilation?
     /// The prompt's text before the answer, and the first of its tokens.
     var echo: (text: String, first: LogprobEntry)?
     /// Whether the answer is omitted.
@@ -122,7 +160,7 @@ struct GenerationPart: RequestOwner {
             var id: [UInt8] = []
             JSONBytes.appendHex(own, to: &id)
             return ToolCall.list(
-                calls, in: tools?.syntax ?? .list, id: String(decoding: id, as: UTF8.self))
+                calls, id: String(decoding: id, as: UTF8.self))
         }
         result.add(completion, as: reasoning)
         if asksNothing {
@@ -144,11 +182,11 @@ struct GenerationPart: RequestOwner {
 
     /// Returns the words of an answer, the calls after them, nil if there are none, and an error in either.
     private func read(_ answer: String) -> (text: String, calls: String?, problem: String?) {
-        let rule = self.answer?.rule
-        guard let tools else { return (answer, nil, rule?.problem(with: answer)) }
+        let compiled = self.answer.flatMap { try? $0.value() }
+        guard let tools else { return (answer, nil, compiled?.rule.problem(with: answer)) }
         let (words, calls) = tools.parts(of: answer)
-        let problem = rule?.problem(with: calls ?? "")
-        guard let form = rule?.beside else { return (words, calls, problem) }
+        let problem = compiled?.rule.problem(with: calls ?? "")
+        guard let form = compiled?.beside else { return (words, calls, problem) }
         // Beside a constraint, calls stand alone; a constrained text may contain their mark.
         let hasCalls = calls != nil && words.isEmpty
         if hasCalls, problem == nil { return ("", calls, nil) }

@@ -1,37 +1,32 @@
 import BatchEngine
 import PhiText
 
-/// A model's reasoning before its answer, and its use in the result.
-struct Reasoning: Sendable {
-    typealias Use = RequestSettings.ReasoningUse
-
-    let use: Use
-    /// With the line's limit, before a free answer.
-    let plan: ReasoningPlan
-
-    /// - Returns: nil if no reasoning is recognized.
+extension EncodedPrompt {
+    /// Returns the use of the model's reasoning in the result, and its plan, with the line's limit; nil if none is
+    /// recognized.
     /// - Throws: `LineError` if reasoning is limited where there is none.
-    init?(_ question: EncodedPrompt) throws(LineError) {
-        let (settings, encoder) = (question.settings, question.encoder)
+    func reasoning() throws(LineError) -> (use: RequestSettings.ReasoningUse, plan: ReasoningPlan)? {
         if let problem = settings.reasoningProblem(encoder.text.reasonings) {
             throw LineError(.badField, problem)
         }
         guard let reasonings = encoder.text.reasonings,
             let use = settings.reasoningUse(isUsual: reasonings.isUsual),
             let plan = reasonings.reasoning(
-                after: question.content, question.tokens, settings, maxTokens: question.maxTokens,
-                of: encoder.limits)
+                after: content, tokens, settings, maxTokens: maxTokens, of: encoder.limits)
         else { return nil }
-        (self.use, self.plan) = (use, plan)
+        return (use, plan)
     }
+}
 
-    /// Returns the reasoning before a constrained answer.
-    /// - Parameter least: the fewest tokens of the answer.
+extension ReasoningPlan {
+    /// Returns the plan of reasoning before a constrained answer.
+    /// - Parameters:
+    ///   - least: the fewest tokens of the answer.
+    ///   - maxTokens: of both together.
     /// - Throws: `LineError` if there is no space for both.
-    func formed(_ gap: [Int32], maxTokens: Int, least: Int) throws(LineError) -> ReasoningPlan {
-        var reasoning = plan
-        reasoning.gap = gap
-        let room = maxTokens - reasoning.leastTokens - least
+    func beforeAnswer(ofAtLeast least: Int, maxTokens: Int) throws(LineError) -> ReasoningPlan {
+        var reasoning = self
+        let room = maxTokens - leastTokens - least
         guard room >= 0 else {
             throw LineError(
                 .maxTokensTooSmall,
@@ -39,10 +34,9 @@ struct Reasoning: Sendable {
                     + "reasoning and the shortest answer with its constraint have \(maxTokens - room)."
             )
         }
-        let wanted = min(
-            reasoning.limit ?? maxTokens * 3 / 4, maxTokens - reasoning.leastTokens - maxTokens / 8)
+        let wanted = min(limit ?? maxTokens * 3 / 4, maxTokens - leastTokens - maxTokens / 8)
         // Without space for reasoning, its limit is one token: none at all would need other tokens.
-        if reasoning.limit != 0 { reasoning.limit = max(1, min(wanted, room)) }
+        if limit != 0 { reasoning.limit = max(1, min(wanted, room)) }
         return reasoning
     }
 }
@@ -65,7 +59,7 @@ extension RequestSettings {
 
 extension GeneratedResult {
     /// Adds the reasoning before the answer, according to its use.
-    mutating func add(_ completion: SamplingDecoding, as use: Reasoning.Use?) {
+    mutating func add(_ completion: SamplingDecoding, as use: RequestSettings.ReasoningUse?) {
         guard let use else { return }
         reasoningTokens = completion.reasoningTokens
         reasoningIsCut = completion.reasoningIsCut

@@ -1,33 +1,11 @@
 import Errors
 import JSON
-import JSONSchema
 import OperatingSystem
 import PhiText
 import TokenConstraints
 
-extension AnswerKey {
-    static let tools = AnswerKey(
-        name: "tools", placeholder: "FILE",
-        help:
-            "functions that the model may call, as in OpenAI's API: a file, or in a job file the list itself",
-        file: "a file with a list of functions", valueForm: .mappings, right: ToolsRule.right,
-        // Any other `tools` is data.
-        isAsked: { field in
-            guard case .array(let tools) = field, let first = tools.first else { return false }
-            return first["type"] == "function" || first["function"] != nil
-        },
-        ofFile: { contents throws(SettingProblem) in
-            let tools = try JSONValue(ofFile: contents)
-            guard let rule = ToolsRule(tools) else { throw tools.wrong(ToolsRule.right) }
-            return rule.form
-        },
-        read: { value in ToolsRule(value)?.form })
-}
-
 /// Constrains calls of tools: each call names a tool, and its arguments follow that tool's schema.
 struct ToolsRule: Sendable {
-    fileprivate static let right = "a list of tools of the type function, each with a name of its own"
-
     struct Function: Sendable {
         let name: String
         let description: String?
@@ -97,7 +75,7 @@ struct ToolsRule: Sendable {
     var form: AnswerFormat {
         let beside = answer.map { " beside \(FileHash.hexadecimal($0.digest))" } ?? ""
         let kind = "tools \(choice.rawValue) \(only ?? "") \(mostCalls ?? 0)\(beside)"
-        return AnswerFormat(kind, JSONWriter.text(of: told), tools: self, check: checked)
+        return AnswerFormat(kind, JSONWriter.text(of: told), tools: self, rule: rule)
     }
 
     /// Gives a schema its own name, so that references within it stay within it wherever it is placed.
@@ -113,35 +91,40 @@ struct ToolsRule: Sendable {
         return .object(members)
     }
 
-    @Sendable private func checked(_ syntax: CallSyntax) throws(SettingProblem) -> CheckedRule {
+    @Sendable private func rule() throws(ConstraintFault) -> AnswerRule {
         for function in functions {
-            do throws(SettingProblem) { _ = try AnswerFormat.checked(function.parameters) } catch {
-                throw SettingProblem("the parameters of \(function.name.prefix(64)): \(error.message)")
+            do throws(ConstraintFault) { _ = try AnswerRule(schema: function.parameters) } catch {
+                let place = "the parameters of \(function.name.prefix(64))"
+                throw ConstraintFault(error.kind, at: place, error.description)
             }
         }
         let called = functions.filter { only == nil || $0.name == only }
         var ids: Set<String> = []
-        let schema = syntax.schema(
+        let schema = CallSyntax.schema(
             called.enumerated().map { number, function in
                 (function.name, Self.named(function.parameters, "urn:tool:\(number)", &ids))
-            }, only == nil ? mostCalls : 1)
-        let calls = try AnswerFormat.checked(schema)
+            }, most: only == nil ? mostCalls : 1)
+        let calls = try AnswerRule(schema: schema)
         let (choice, beside) = (choice, try answer?.checked())
         // The parameters of a tool are the only schema that the author knows.
         let place = { @Sendable (text: String) in
             called.enumerated().reversed().reduce(text) { text, function in
                 text.split(
-                    separator: syntax.pointer(function.offset, called.count), omittingEmptySubsequences: false
+                    separator: CallSyntax.pointer(function.offset, of: called.count),
+                    omittingEmptySubsequences: false
                 ).joined(separator: "the parameters of \(function.element.name.prefix(64)): #")
             }
         }
         // The answer of a problem is the calls alone, empty if there are none.
-        return CheckedRule(
-            calling: choice, beside: beside, place: place,
-            warnings: { (beside?.warnings() ?? []) + calls.warnings().map(place) },
+        return AnswerRule(
+            place: place, warnings: { (beside?.warnings() ?? []) + calls.warnings().map(place) },
             problem: { $0.isEmpty && choice != .required ? nil : calls.problem(with: $0).map(place) },
-            compiled: { layout, tokens throws(ConstraintFault) in
-                try calls.compiled(.init(others: layout.others), tokens)
+            grammar: { layout, tokens throws(ConstraintFault) in
+                do throws(ConstraintFault) {
+                    return try calls.grammar(.init(others: layout.others), tokens)
+                } catch {
+                    throw ConstraintFault(error.kind, at: error.pointer.map(place), error.problem)
+                }
             })
     }
 }

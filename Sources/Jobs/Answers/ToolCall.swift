@@ -10,9 +10,9 @@ package struct ToolCall: Sendable, Equatable {
     package var arguments: String
 
     /// - Parameter calls: as a model writes them.
-    static func list(_ calls: String, in syntax: CallSyntax, id: String) -> [ToolCall] {
+    static func list(_ calls: String, id: String) -> [ToolCall] {
         let json = try? JSONValue(parsing: Array(calls.utf8), limits: .line)
-        return syntax.read(json ?? .null).enumerated().map { number, call in
+        return CallSyntax.read(json ?? .null).enumerated().map { number, call in
             ToolCall(
                 id: "call_\(id)_\(number)", name: call.name, arguments: JSONWriter.text(of: call.arguments))
         }
