@@ -44,7 +44,7 @@ package struct JobLine {
     /// Whether its id is its number in the whole input.
     let isNumbered: Bool
     /// Possible hashes of its results: that of the parts that the job uses, and the same by the schemes of earlier runs.
-    let hashes: [UInt64]
+    package let hashes: [UInt64]
     var contentHash: UInt64 { hashes[0] }
     package internal(set) var record: Result<PromptRecord, LineError>
     /// Nil if it is no object.

@@ -2,7 +2,7 @@ import JSON
 import PhiText
 
 /// Builds a model's prompt from a line, by the job's templates.
-struct PromptBuilder: Sendable {
+package struct PromptBuilder: Sendable {
     private let system: TextTemplate?
     private let messages: [(role: String, content: TextTemplate)]
     private let prompt: TextTemplate
@@ -17,7 +17,7 @@ struct PromptBuilder: Sendable {
     private let mayBeEmpty: Bool
 
     /// - Throws: `UserError` if a template is malformed.
-    init(_ job: JobSettings) throws {
+    package init(_ job: JobSettings) throws {
         system = try job.system.map { try TextTemplate("system", $0) }
         messages = try job.messages.enumerated().map { index, message in
             (message.role, try TextTemplate("messages[\(index)]", message.content))
@@ -50,7 +50,7 @@ struct PromptBuilder: Sendable {
     var names: [String] { templates.flatMap(\.template.names) }
 
     /// - Throws: `LineError` if the line lacks a field that the job's templates need.
-    func prompt(for record: PromptRecord) throws(LineError) -> Prompt {
+    package func prompt(for record: PromptRecord) throws(LineError) -> Prompt {
         if case .tokens(let ids) = record.content, !asksByItself {
             if ids.isEmpty { throw LineError(.missingPrompt, "`prompt` is an empty list.") }
             guard messages.isEmpty, prefix == nil, record.system == nil else {

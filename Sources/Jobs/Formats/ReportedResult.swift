@@ -25,8 +25,10 @@ package struct ReportedResult: Sendable {
     package var completionTokens: Int? { result.made?.completionTokens }
     package var seed: Int? { result.made?.completion?.seed }
     /// Nil for a result without steps.
-    var row: StepsResult? { result.made?.row }
+    package var row: StepsResult? { result.made?.row }
     package var timing: GenerationResult.Timing? { result.timing }
+
+    package init(_ record: ResultRecord) { self.init(record.result, record.key) }
 
     init(_ result: GenerationResult, _ key: ResultKey) {
         (self.key, self.result) = (key, result)

@@ -65,7 +65,7 @@ package struct StepsResult: TaskResult {
     package var completionTokens: Int { steps.reduce(0) { $0 + $1.result.completionTokens } }
     /// Whether nothing was made, as enough rows of its line are accepted.
     var isNotNeeded: Bool { dropped == JobStep.until }
-    var outcome: RowOutcome {
+    package var outcome: RowOutcome {
         guard let dropped else { return .accepted }
         if isNotNeeded { return .dropped(by: dropped, .notNeeded) }
         // A step that rejected its own result is among them.

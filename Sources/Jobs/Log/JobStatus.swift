@@ -1,7 +1,7 @@
 import OperatingSystem
 
 /// Status of a job, read from the files beside its output without disturbing a run.
-package struct JobStatus: Sendable, Equatable {
+package struct JobStatus {
     package enum State: String, Sendable {
         /// Neither output nor log is there.
         case notStarted
@@ -32,6 +32,8 @@ package struct JobStatus: Sendable, Equatable {
     package var latest: RunFingerprint?
     /// Number of rows with steps that are accepted, and that each step dropped, if that was asked for.
     package var tally: [RowOutcome: Int] = [:]
+    /// The log, with its results; nil if there is none.
+    package var log: OutputLog?
 
     /// Completion tokens a second of the run that saved `progress`.
     package var tokensPerSecond: Double? { speed(progress?.completionTokensThisRun) }
@@ -56,6 +58,7 @@ package struct JobStatus: Sendable, Equatable {
         var status = JobStatus(holder: lock.holder)
         let log = try OutputLog.find(of: output, in: system)
         let isOpen = log?.isOpen ?? false
+        status.log = log
         if let log {
             let (outcome, index) = (try log.readCounted(), log.index)
             status.completionTokens = log.completionTokens
@@ -68,10 +71,10 @@ package struct JobStatus: Sendable, Equatable {
             status.madeBy = log.shares.described(by: log.run, first: status.latest?.digest)
             status.done = index.all.count(where: \.isStored)
             status.failed = index.all.count(where: \.isFailed)
-            for number in 0..<(tallies ? index.count : 0)
-            where index[number].isStored && !index[number].isFailed {
-                if let told = try log.record(number).result.made?.row?.outcome {
-                    status.tally[told, default: 0] += 1
+            if tallies {
+                try log.visit { record in
+                    if let told = record.result.made?.row?.outcome { status.tally[told, default: 0] += 1 }
+                    return true
                 }
             }
         }

@@ -230,6 +230,13 @@ extension OutputLog {
         try read(index[number]) { record, _ in record }
     }
 
+    /// Reads all results in the log's order, until `body` returns false.
+    package func visit(_ body: (ResultRecord) throws -> Bool) throws {
+        for number in 0..<count where index[number].isStored {
+            guard try body(record(number)) else { return }
+        }
+    }
+
     /// - Parameter body: gets the record and its line.
     func read<Value>(
         _ entry: ResultIndex.Entry, _ body: (ResultRecord, UnsafeRawBufferPointer) throws -> Value

@@ -53,7 +53,7 @@ extension ResultKey {
     ///   - filed: the hash that it has.
     ///   - hash: its line's.
     /// - Returns: nil if it is of another content.
-    static func redo(of filed: UInt64, from hash: UInt64) -> Int? {
+    package static func redo(of filed: UInt64, from hash: UInt64) -> Int? {
         let number = filed &- hash
         return number < redoLimit ? Int(number) : nil
     }

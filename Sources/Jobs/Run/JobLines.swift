@@ -98,18 +98,17 @@ extension JobSettings {
     /// The places of the lines that have all their results, failed ones too, in what a stopped run has left.
     /// - Throws: `UserError` if input or log can't be read.
     package func linesWithResults() throws -> [Int] {
-        guard try OutputLog.find(of: output)?.isOpen == true else { return [] }
-        var found: [UInt64: Int] = [:]
-        try ReportSource(output).visit { result in
-            found[ReportPrompts.hash(result.key.id), default: 0] += 1
+        guard let log = try OutputLog.find(of: output), log.isOpen else { return [] }
+        var found: [String: Int] = [:]
+        _ = try log.readCounted()
+        try log.visit { record in
+            found[record.key.id, default: 0] += 1
             return true
         }
         var lines = JobLines(self, try LineKeys(self))
         var places: [Int] = []
         while let line = try lines.next() {
-            if found[ReportPrompts.hash(line.id)] ?? 0 >= line.samples(in: self) {
-                places.append(line.place)
-            }
+            if found[line.id] ?? 0 >= line.samples(in: self) { places.append(line.place) }
         }
         return places
     }

@@ -51,17 +51,14 @@ struct ReportCommand: ParsableCommand {
         guard rows >= 0 else { throw UserError(.usage, "--rows must be at least 0, but is \(rows).") }
         let (results, job) = try subject()
         let console = Console(isQuiet: quiet)
-        let report = try ResultReport(ReportSource(results), job: job, rowLimit: rows)
+        let report = try ResultReport(results, job: job, rowLimit: rows)
         let path = output ?? results + ".html"
         let model = job.map { job in
             (Files.kind(of: job.model) == .folder ? nil : job.modelName) ?? Paths.name(of: job.model)
         }
         let page = ReportPage(report: report, name: Paths.name(of: results), model: model)
         let size = try page.write(to: path)
-        if report.source.damaged > 0 {
-            console.warn(
-                "\(results): damaged lines, left out: \(report.source.damaged)")
-        }
+        if report.damaged > 0 { console.warn("\(results): damaged lines, left out: \(report.damaged)") }
         guard path != "-" else { return }
         console.say(
             "a report of \(counted(report.statistics.results, "result")) is in \(path) (\(ModelFetch.size(size)))"

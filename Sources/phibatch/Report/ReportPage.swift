@@ -27,11 +27,7 @@ struct ReportPage {
     func write(to path: String) throws -> Int {
         var count = 0
         if path == "-" {
-            try write { bytes in
-                do throws(SystemError) { try Files.write(bytes, to: 1) } catch {
-                    throw UserError(.io, at: "stdout", "cannot be written", error)
-                }
-            }
+            try write(StandardOutput.write)
             return count
         }
         // A link as output is followed, as a run's is.
@@ -54,7 +50,7 @@ struct ReportPage {
             try put(Self.block("class=\"rows\"", .array(rows)) + Self.block("class=\"texts\"", .array(texts)))
             (rows, texts) = ([], [])
         }
-        let fields = report.statistics.fields.all
+        let fields = report.statistics.fields
         try report.forEachRow { result, prompt in
             rows.append(cells(of: result, fields))
             texts.append(self.texts(of: result, prompt))
@@ -124,7 +120,7 @@ struct ReportPage {
     }
 
     /// `[prompt, answer, error, seed, {time: value, ...}, [[name, fact], ...]]`
-    private func texts(of result: ReportedResult, _ prompt: (text: String, length: Int)?) -> JSONValue {
+    private func texts(of result: ReportedResult, _ prompt: ReportPrompts.Prompt?) -> JSONValue {
         var facts: [(name: String, value: String)] = []
         func shown(_ text: String?, _ name: String, bytes: Int = 0) -> JSONValue {
             guard let text else { return .null }
@@ -154,12 +150,10 @@ struct ReportPage {
 
     /// Numbers of all results.
     private var numbers: JSONValue {
-        let (statistics, source) = (report.statistics, report.source)
-        let fields = statistics.fields
-        var latency: JSONObject = ["total": Self.json(statistics.total, areWhole: false)]
-        for (name, values) in statistics.times { latency[name] = Self.json(values, areWhole: false) }
+        let statistics = report.statistics
+        let latency = statistics.times.map { ($0, Self.json($1, areWhole: false)) }
         return [
-            "name": .string(name.showingBytes), "state": .string(source.state.rawValue),
+            "name": .string(name.showingBytes), "state": .string(report.state.rawValue),
             "model": model.map { .string($0) } ?? .null, "made": .int(FileInfo.now / 1_000_000_000),
             "version": .string(Phibatch.version), "results": .int(statistics.results),
             "lines": .int(statistics.lines), "failed": .int(statistics.failed),
@@ -169,22 +163,22 @@ struct ReportPage {
                 "prompt": Self.json(statistics.prompts, areWhole: true),
                 "completion": Self.json(statistics.completions, areWhole: true),
             ],
-            "times": .array(ResultTime.all.map(Self.json)), "latency": .object(latency),
-            "fields": .array(fields.all.map(Self.json)), "throughput": throughput, "funnel": funnel,
+            "times": .array(ResultTime.all.map(Self.json)), "latency": .object(JSONObject(latency)),
+            "fields": .array(statistics.fields.map(Self.json)), "throughput": throughput, "funnel": funnel,
             "statuses": .array(statistics.statuses.map(Self.json)),
-            "settings": .array(source.settings.map { [.string($0.name), .string($0.value)] }),
-            "damaged": .int(source.damaged),
+            "settings": .array(report.settings.map { [.string($0.name), .string($0.value)] }),
+            "damaged": .int(report.damaged),
             "table": [
                 "rows": .int(report.rowCount), "piece": .int(Self.pieceLength),
                 "prompts": .bool(report.hasPrompts), "without_prompt": .int(report.withoutPrompt),
-                "fields_cut": .bool(fields.isCut),
+                "fields_cut": .bool(statistics.areFieldsCut),
             ],
         ]
     }
 
     private static func optional(_ number: Int?) -> JSONValue { number.map { .int($0) } ?? .null }
 
-    private static func json(_ values: [CommonValues.Entry]) -> JSONValue {
+    private static func json(_ values: [(text: String, count: Int)]) -> JSONValue {
         .array(values.map { [.string($0.text), .int($0.count)] })
     }
 

@@ -21,7 +21,7 @@ import Testing
         let response = try JSONValue(parsing: Array(row.utf8), limits: .line)["response"]
         #expect(response?.int("status_code") == 500)
         #expect(response?["body"]?["error"]?.string("text") == Self.text)
-        let reported = ReportedResult(Self.failure, "l")
+        let reported = ReportedResult(Self.failure, ResultKey(id: "l", contentHash: 0))
         #expect(reported.text == Self.text && reported.status == "invalid_answer")
     }
 }

@@ -105,12 +105,6 @@ import Testing
         #expect(try OutputCheck(output: job.output).faults.isEmpty)
         #expect(try JobStatus.read(output: job.output).done == 30)
         #expect(try JobFreshness(job, cache: .off)?.isFresh == true)
-        var reported = 0
-        try ReportSource(job.output).visit { _ in
-            reported += 1
-            return true
-        }
-        #expect(reported == 30)
         let (chosen, _) = try RedoChoice(where: "id == 'line-3'").results(of: job)
         #expect(chosen.map(\.id) == ["line-3"])
         // An edited line alone is done again.

@@ -120,8 +120,8 @@ import Testing
         #expect(verified.check.faultCount == 0, "\(verified.faults)")
         #expect(try OutputCheck(output: more.output).faults.isEmpty)
         var reported: [ReportedResult] = []
-        try ReportSource(more.output).visit { result in
-            reported.append(result)
+        try status.log?.visit { record in
+            reported.append(ReportedResult(record))
             return true
         }
         #expect(reported.count == status.done && reported.count { $0.status == "accepted" } == 5)

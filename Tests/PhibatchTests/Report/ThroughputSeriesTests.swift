@@ -1,7 +1,6 @@
 import Testing
 
-@testable import BatchPipeline
-@testable import Jobs
+@testable import phibatch
 
 @Suite struct ThroughputSeriesTests {
     @Test func tokensAreSpreadOverTheTimeOfTheirMaking() {

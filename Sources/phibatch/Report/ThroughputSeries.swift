@@ -1,18 +1,16 @@
 /// Tokens over time, in cells of one width, which grows with the time span. Only cells with activity are kept, so that
 /// pauses between runs cost nothing.
-package struct ThroughputSeries: Sendable {
+struct ThroughputSeries {
     /// A cell's seconds, and its tokens. A cell in which a request ran may have no tokens.
     private var width = 0.125
     private var cells: [Int: Double] = [:]
-    package private(set) var tokens = 0.0
+    private(set) var tokens = 0.0
     /// Seconds since 1970.
-    package private(set) var first = Double.infinity
-    package private(set) var last = 0.0
+    private(set) var first = Double.infinity
+    private(set) var last = 0.0
     private static let cellLimit = 4096
 
-    package init() {}
-
-    package var isEmpty: Bool { cells.isEmpty }
+    var isEmpty: Bool { cells.isEmpty }
 
     private mutating func coarsen() {
         width *= 2
@@ -22,7 +20,7 @@ package struct ThroughputSeries: Sendable {
     /// Adds tokens made evenly over `decode` seconds up to `ended`, after `prefill` seconds without any.
     ///
     /// Impossible times, as in an edited result, are ignored.
-    package mutating func add(tokens: Double, ended: Double, prefill: Double, decode: Double) {
+    mutating func add(tokens: Double, ended: Double, prefill: Double, decode: Double) {
         let days = 366.0 * 86_400
         guard 0..<1e11 ~= ended, 0..<days ~= prefill, 0..<days ~= decode, tokens >= 0, tokens.isFinite else {
             return
@@ -43,13 +41,11 @@ package struct ThroughputSeries: Sendable {
 
     private func cell(_ time: Double) -> Int { Int((time / width).rounded(.down)) }
 
-    /// Up to `most` rates in tokens per second, each of `width` seconds, with their starts. There is none where no
+    /// Up to 180 rates in tokens per second, each of `width` seconds, with their starts. There is none where no
     /// request ran; `busy` counts the seconds without such breaks.
-    package func curve(
-        most: Int = 180
-    ) -> (width: Double, busy: Double, rates: [(start: Double, rate: Double)]) {
+    func curve() -> (width: Double, busy: Double, rates: [(start: Double, rate: Double)]) {
         var series = self
-        while series.cells.count > most { series.coarsen() }
+        while series.cells.count > 180 { series.coarsen() }
         let width = series.width
         let rates = series.cells.sorted { $0.key < $1.key }
             .map { (start: Double($0) * width, rate: $1 / width) }
