@@ -36,19 +36,19 @@ final class ProgressReport {
 
     func begin(_ job: Message) {
         nextMetrics[job.text] = nil
-        write(RunStatistics(), of: job, isRunning: true, status: nil)
+        write(RunStatistics(), of: job, status: nil)
     }
 
     /// Writes the last numbers of a run that has ended.
     func end(_ job: Message, _ statistics: RunStatistics, status: Int32) {
-        write(statistics, of: job, isRunning: false, status: status)
+        write(statistics, of: job, status: status)
     }
 
     /// Failing to write metrics doesn't end a run.
-    private func write(_ statistics: RunStatistics, of job: Message, isRunning: Bool, status: Int32?) {
+    private func write(_ statistics: RunStatistics, of job: Message, status: Int32?) {
         if form == .json { console.report(Self.object(statistics, of: job, status)) }
         do {
-            try metrics?.write(statistics, of: job.text, isRunning: isRunning, status: status)
+            try metrics?.write(statistics, of: job.text, status: status)
         } catch {
             console.warn("\(error)")
         }
@@ -60,7 +60,7 @@ final class ProgressReport {
     func update(_ statistics: RunStatistics, of job: Message, _ own: RunStatistics) {
         let now = now()
         if metrics != nil, nextMetrics[job.text].map({ now >= $0 }) ?? true {
-            write(own, of: job, isRunning: true, status: nil)
+            write(own, of: job, status: nil)
             nextMetrics[job.text] = now + .seconds(Self.metricsInterval)
         }
         if form == .json { return console.report(Self.object(own, of: job, nil)) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchPipeline
 import FoundationShim
+import JSON
 import OperatingSystem
 import PhiModel
 
@@ -41,14 +42,51 @@ struct TokenizeCommand: ParsableCommand {
             throw UserError(.missing, at: folder, "the folder has no tokenizer.json.")
         }
         Console(isQuiet: false).hint(atTerminalOf: files)
-        let lines = TokenizeLines(
-            codec: codec,
-            direction: decode
-                ? .decode(skipsSpecialTokens: skipSpecialTokens)
-                : .encode(addsSpecialTokens: addSpecialTokens, generationPrompt: !noGenerationPrompt))
         let output = StandardOutput()
-        try lines.run(inputs: files) { try output.write(line: $0) }
+        var reader = InputReader(paths: files)
+        while let line = try reader.next() {
+            let (ids, text): ([Int32], String)
+            do {
+                let fields = try line.content().fields
+                (ids, text) = try decode ? decoded(fields, codec) : encoded(fields, codec)
+            } catch let error as LineError {
+                throw UserError(.badJob, at: "\(line.file):\(line.number)", error.message)
+            } catch let error as UserError where [.badRequest, .promptTooLong].contains(error.kind) {
+                throw UserError(.badJob, at: "\(line.file):\(line.number)", error.message)
+            }
+            let writer = JSONWriter.object { writer in
+                writer.array("ids", ids) { $0.int($1) }
+                writer.string("text", text)
+            }
+            try output.write(line: writer.bytes)
+        }
         try output.flush()
+    }
+
+    private func encoded(_ fields: JSONValue, _ codec: TextCodec) throws -> ([Int32], String) {
+        if let messages = try fields.messages() {
+            guard let template = codec.template else {
+                throw UserError(.badRequest, "This model has no chat template; give `text`.")
+            }
+            let text = try template.render(messages, addGenerationPrompt: !noGenerationPrompt)
+            return (codec.tokenizer.encode(text, addSpecialTokens: false), text)
+        }
+        guard case .string(let text)? = fields["text"] else {
+            throw LineError(.badField, "The line needs `text` (a string) or `messages`.")
+        }
+        return (codec.tokenizer.encode(text, addSpecialTokens: addSpecialTokens), text)
+    }
+
+    private func decoded(_ fields: JSONValue, _ codec: TextCodec) throws -> ([Int32], String) {
+        guard let ids = try fields.tokenIDs("ids") else {
+            throw LineError(.badField, "The line needs `ids`, a list of token ids.")
+        }
+        let last = codec.tokenizer.vocabularySize - 1
+        if let wrong = ids.first(where: { $0 > last }) {
+            throw LineError(
+                .badField, "`ids` holds the token id \(wrong), but the tokenizer's ids end at \(last).")
+        }
+        return (ids, codec.tokenizer.decode(ids, skipSpecialTokens: skipSpecialTokens))
     }
 }
 

@@ -41,14 +41,14 @@ import Testing
     @Test func rowsAreCountedByWhatBecameOfThem() throws {
         let metrics = try MetricsFile(path: path)
         var statistics = RunStatistics()
-        try metrics.write(statistics, of: "plain", isRunning: true, status: nil)
+        try metrics.write(statistics, of: "plain", status: nil)
         #expect(try numbers("rows_accepted").isEmpty && numbers("rows_dropped").isEmpty)
         statistics.wanted = 9
         statistics.tally = [
             .dropped(by: "judge", .notAccepted): 2, .dropped(by: "question", .duplicate): 1,
             .dropped(by: "judge", .duplicate): 4,
         ]
-        try metrics.write(statistics, of: "a", isRunning: true, status: nil)
+        try metrics.write(statistics, of: "a", status: nil)
         #expect(try numbers("rows_accepted") == ["phibatch_rows_accepted{job=\"a\"} 0"])
         #expect(try numbers("rows_wanted") == ["phibatch_rows_wanted{job=\"a\"} 9"])
         #expect(

@@ -37,7 +37,7 @@ extension JSONValue {
     }
 
     /// Returns a list of token ids; nil if the field is something else or absent.
-    func tokenIDs(_ name: String) throws(LineError) -> [Int32]? {
+    package func tokenIDs(_ name: String) throws(LineError) -> [Int32]? {
         guard case .array(let elements)? = given(name) else { return nil }
         var ids: [Int32] = []
         ids.reserveCapacity(elements.count)
@@ -69,7 +69,7 @@ extension JSONValue {
         return texts
     }
 
-    func messages() throws(LineError) -> [ChatMessage]? {
+    package func messages() throws(LineError) -> [ChatMessage]? {
         guard let elements = try list("messages", "a list of messages") else { return nil }
         guard !elements.isEmpty else { throw LineError(.missingPrompt, "`messages` is empty.") }
         var messages: [ChatMessage] = []

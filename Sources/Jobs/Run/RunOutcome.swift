@@ -84,24 +84,6 @@ public struct RunStatistics: Sendable, Equatable {
 
     package init() {}
 
-    /// Adds up jobs that run together, so far as it shows while they run.
-    package static func + (a: Self, b: Self) -> Self {
-        var sum = a
-        let counts: [WritableKeyPath<Self, Int>] = [
-            \.lines, \.done, \.failedResults, \.passedOn, \.skipped, \.running, \.completionTokens,
-            \.scoringRows,
-        ]
-        for count in counts { sum[keyPath: count] += b[keyPath: count] }
-        for count in [\Self.total, \.accepted, \.wanted] {
-            sum[keyPath: count] = a[keyPath: count].flatMap { own in b[keyPath: count].map { own + $0 } }
-        }
-        // Nobody knows how many lines it takes until enough rows are accepted.
-        if a.wanted != nil || b.wanted != nil { sum.total = nil }
-        sum.tally = a.tally.merging(b.tally, uniquingKeysWith: +)
-        sum.seconds = max(a.seconds, b.seconds)
-        return sum
-    }
-
     /// Results that are there, of earlier runs and of this one, failed ones included.
     public var finished: Int { done + failedResults + skipped }
 
@@ -122,46 +104,6 @@ public struct RunStatistics: Sendable, Equatable {
     /// Tokens chosen; in a run that scores, all that were computed.
     public var tokensPerSecond: Double {
         seconds > 0 ? Double(completionTokens + scoringRows) / seconds : 0
-    }
-}
-
-extension RunStatistics {
-    package typealias Number = @Sendable (RunStatistics) -> Double?
-
-    /// Numbers of a run, with their names in the metrics file and in `--progress json`; nil where one isn't there.
-    package static let numbers: [(metric: String?, progress: String?, about: String, value: Number)] = [
-        ("results_done", "results", "Results that are there, failed ones included.", count(\.finished)),
-        ("results", "total", "Results that the job will have.", { $0.total.map(Double.init) }),
-        (nil, "accepted", "", { $0.accepted.map(Double.init) }),
-        ("rows_wanted", "until", "Accepted rows that end the job.", { $0.wanted.map(Double.init) }),
-        (nil, "done", "", count(\.done)),
-        ("results_failed", "failed", "Results of this run that are errors.", count(\.failedResults)),
-        (nil, "skipped", "", count(\.skipped)),
-        (
-            "results_copied", nil, "Results of this run that an equal request was computed for.",
-            count(\.copied)
-        ),
-        (
-            "answers_taken", nil, "Answers that this run took from the store of answers.",
-            count(\.answersTaken)
-        ),
-        (
-            "rows_accepted", nil, "Rows of this run that all steps accepted.",
-            { $0.tally.isEmpty ? nil : Double($0.tally[.accepted] ?? 0) }
-        ),
-        ("requests", "running", "Requests under way.", count(\.running)),
-        (
-            "prompt_tokens", "prompt_tokens", "Tokens of prompts admitted by this run.",
-            count(\.promptTokens)
-        ),
-        ("completion_tokens", "completion_tokens", "Tokens made by this run.", count(\.completionTokens)),
-        ("tokens_per_second", "tokens_per_second", "Completion tokens a second.", \.tokensPerSecond),
-        ("seconds", "seconds", "Seconds since the first request.", \.seconds),
-        ("seconds_left", "seconds_left", "Seconds left at this pace.", \.secondsLeft),
-    ]
-
-    private static func count(_ path: KeyPath<RunStatistics, Int> & Sendable) -> Number {
-        { Double($0[keyPath: path]) }
     }
 }
 
