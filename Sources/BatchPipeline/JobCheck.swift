@@ -73,7 +73,7 @@ package struct JobCheck {
         let plan = job.steps.isEmpty ? nil : try StepPlan(job)
         var fields: Set<String> = []
         steps = job.steps.map(\.name)
-        var input = JobLines(job, keys, reader: job.inputReader(), findsRepeats: true)
+        var input = JobLines(job, keys, reader: job.inputReader(), isWhole: true)
         var shownLines = 0
         while let line = try input.next() {
             lines += 1
@@ -125,7 +125,7 @@ package struct JobCheck {
             }
         }
         promptTokens.sort()
-        (passedOver, unfinished) = (input.passedOver, input.unfinished.count)
+        (passedOver, unfinished) = (input.read.passedOver, input.read.unfinished.count)
         warnings = (plan?.nameFaults(fields).map(\.text) ?? []) + input.warnings
         changes = try JobFreshness(job, cache: cache, comparesLines: false)?.changes ?? []
     }

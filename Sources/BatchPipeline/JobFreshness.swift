@@ -88,7 +88,8 @@ package struct JobFreshness: Sendable, Equatable {
         let report = claims.report
         (new, changed, gone) = (report.new + report.redone, report.changed, report.gone)
         hasNoLines = claims.count == 0
-        losesTooMany = claims.earlier.losesTooMany || !lines.unfinished.isEmpty && claims.earlier.gone > 0
+        losesTooMany =
+            claims.earlier.losesTooMany || !lines.read.unfinished.isEmpty && claims.earlier.gone > 0
     }
 
     private mutating func compare(with old: RunFingerprint) {

@@ -42,6 +42,36 @@ package enum JSONBytes {
         return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     }
 
+    /// Returns JSON in which values without quotes, numbers and words such as `true`, have quotes.
+    /// - Parameter isMeant: whether to quote one by its first character after the sign.
+    package static func quotingBareWords(in json: some Sequence<UInt8>, where isMeant: (UInt8) -> Bool)
+        -> [UInt8]
+    {
+        let quote = UInt8(ascii: "\"")
+        var (made, word) = ([UInt8](), [UInt8]())
+        var (isText, isEscaped) = (false, false)
+        func end() {
+            let begins = word.first { $0 != UInt8(ascii: "-") }
+            made += begins.map(isMeant) == true ? [quote] + word + [quote] : word
+            word = []
+        }
+        for byte in json {
+            if isText {
+                made.append(byte)
+                if !isEscaped, byte == quote { isText = false }
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            } else if byte == quote || byte <= 0x20 || "[]{}:,".utf8.contains(byte) {
+                end()
+                made.append(byte)
+                isText = byte == quote
+            } else {
+                word.append(byte)
+            }
+        }
+        end()
+        return made
+    }
+
     /// Appends sixteen lower-case hexadecimal digits.
     package static func appendHex(_ value: UInt64, to bytes: inout [UInt8]) {
         for digit in stride(from: 60, through: 0, by: -4) {

@@ -65,7 +65,7 @@ struct FirstLine {
 
     /// Names of the line's fields, and the likely prompt as a template; nil if it has none, or is a step's error.
     var offer: (names: String, reference: String)? {
-        guard !ownFields.isEmpty, PreviousStep.error(in: .object(fields)) == nil else { return nil }
+        guard !ownFields.isEmpty, JSONValue.object(fields).earlierError == nil else { return nil }
         let text =
             ownFields.first { $0.value.kindName == "a string" && $0.name != "prompt" } ?? ownFields[0]
         return (ownNames, reference(to: text.name))

@@ -55,7 +55,7 @@ package struct LineScheme: Sendable, Hashable {
         // Ids made of the hash must differ between lines.
         hash.add(id.map { .string($0) })
         for name in fields { hash.add(line[name]) }
-        let isResult = PreviousStep.isResult(.object(line))
+        let isResult = JSONValue.object(line).isResult
         for name in Self.settings {
             guard let value = line[name], value != .null,
                 // The seed in an earlier step's result is no setting.

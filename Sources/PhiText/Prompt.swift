@@ -31,6 +31,58 @@ public struct ChatMessage: Sendable, Equatable, Codable {
     package static let roles = ["system", "user", "assistant", "tool"]
 }
 
+extension ChatMessage {
+    /// Reads a message of a line or a body. Its content is a string, or a list of text parts as in OpenAI's API; beside
+    /// calls of tools it may be missing.
+    /// - Throws: the reason why it is none, in words that follow its name.
+    package init(_ json: JSONValue) throws(JSONFault) {
+        var content: String?
+        switch json["content"] {
+        case .string(let text)?: content = text
+        case .array(let parts)?:
+            for case .string(let kind)? in parts.map({ $0["type"] }) where kind != "text" {
+                throw JSONFault(
+                    "has a part of type `\(kind)`: only text is read, and no images, sounds or files")
+            }
+            content = Self.text(of: parts)
+        default: break
+        }
+        guard case .object(let members) = json, case .string(let name)? = json["role"],
+            let content = content ?? (json["tool_calls"] == nil ? nil : "")
+        else { throw JSONFault("must be an object with `role` and `content`, both strings") }
+        guard let role = Self.role(named: name) else {
+            throw JSONFault(
+                "has the role `\(name.prefix(64))`; roles are \(Self.roles.joined(separator: ", ")), and developer for system"
+            )
+        }
+        let others = members.filter { $0.name != "role" && $0.name != "content" }
+        self.init(role: role, content: content, members: others)
+    }
+
+    /// Returns the text of a message's parts; nil if one is no text.
+    package static func text(of parts: [JSONValue]) -> String? {
+        var whole = ""
+        for part in parts {
+            guard let type = part.string("type"),
+                let text = part.string(type.hasSuffix("text") ? "text" : "refusal"),
+                ["text", "input_text", "output_text", "refusal"].contains(type)
+            else { return nil }
+            whole += text
+        }
+        return whole
+    }
+
+    /// Writes the message's role, its other members and its content, in this order.
+    package func write(to writer: inout JSONWriter) {
+        writer.string("role", role)
+        for member in members {
+            writer.key(member.name)
+            writer.value(member.value)
+        }
+        writer.string("content", content)
+    }
+}
+
 /// Text of a request, before it becomes token ids.
 public enum Prompt: Sendable, Equatable {
     /// Messages to render with the model's chat template, followed by a generation prompt.

@@ -108,7 +108,7 @@ final class ProgramJobs {
     /// Checks between two rounds that no file comes before others, or is gone, if lines are known by number.
     private func checkInputs(of member: Member) {
         let now = member.job.settings.input
-        if let outcome = member.outcome, outcome.input.hasNumbered, member.job.settings.output != "-",
+        if let outcome = member.outcome, outcome.input.read.hasNumbered, member.job.settings.output != "-",
             let reason = Self.shift(from: outcome.inputs, to: now)
         {
             let error = UserError(

@@ -8,11 +8,11 @@ import PhiText
 ///
 /// In a job with steps it is the conversation of the last step that generates text. Failed lines, and rows that were
 /// dropped or skipped that step, are left out.
-enum Conversations {
-    static let member = "messages"
+extension GenerationResult {
+    static let conversation = "messages"
 
     /// The conversation up to the answer, with the answer's prefix in the last message.
-    static func carried(_ prompt: Prompt) throws(LineError) -> GenerationResult.CarriedValue {
+    static func carried(_ prompt: Prompt) throws(LineError) -> CarriedValue {
         let (messages, beginning): ([ChatMessage], String)
         switch prompt {
         case .messages(let asked): (messages, beginning) = (asked, "")
@@ -22,42 +22,21 @@ enum Conversations {
                 .badField,
                 "`prompt` is no conversation, which results: messages needs; give `messages`.")
         }
-        let conversation = JSONWriter.array { writer in
-            for message in messages + [ChatMessage(role: "assistant", content: beginning)] {
-                writer.object { writer in
-                    writer.string("role", message.role)
-                    for member in message.members {
-                        writer.key(member.name)
-                        writer.value(member.value)
-                    }
-                    writer.string("content", message.content)
-                }
-            }
+        let begun = messages + [ChatMessage(role: "assistant", content: beginning)]
+        let json = JSONWriter.array { writer in
+            for message in begun { writer.object { message.write(to: &$0) } }
         }
-        return .init(name: member, json: conversation.text)
+        return .init(name: conversation, json: json.text)
     }
 
-    static func problem(with job: JobSettings) -> String? {
-        if job.errors != nil { return "leaves failed lines out, and can't have a file of them (errors)" }
-        if !job.chat { return "needs conversations, and with chat: false there are none" }
-        let answers = job.parts.contains {
-            $0.task == .generate && (job.steps.isEmpty || $0.choices == nil)
-        }
-        if !answers { return "needs answers in text, and the job has none" }
-        guard case .fields(let fields) = job.keep, fields.contains(where: { $0.resultName == member })
-        else { return nil }
-        return "has messages of its own; keep the field under another name"
-    }
-
-    /// Nil if there is none.
-    private static func conversation(of result: GenerationResult) -> String? {
-        guard let made = result.made, made.isAccepted,
-            let asked = result.kept.last(where: { $0.name == member })?.json,
+    /// Writes the conversation and the line's kept values; returns false if there is none.
+    func writeConversation(to writer: inout JSONWriter) -> Bool {
+        guard let made, made.isAccepted, let asked = kept.last(where: { $0.name == Self.conversation })?.json,
             let answer = made.completion
                 ?? made.row?.steps.compactMap(\.result.completion).last(where: {
                     $0.probabilities == nil
                 })
-        else { return nil }
+        else { return false }
         // Continues the last message's text.
         let text = JSONWriter.text(of: .string(answer.text)).utf8.dropFirst()
         var more = JSONWriter()
@@ -66,13 +45,23 @@ enum Conversations {
             if let calls = answer.toolCalls { ToolCall.write(calls, to: &writer) }
         }
         let rest = more.text == "{}" ? "}" : "," + more.text.dropFirst()
-        return String(decoding: asked.utf8.dropLast("\"}]".count) + text, as: UTF8.self) + rest + "]"
-    }
-
-    static func write(_ result: GenerationResult, to writer: inout JSONWriter) -> Bool {
-        guard let conversation = conversation(of: result) else { return false }
-        writer.raw(member, conversation)
-        for value in result.kept where value.name != member { writer.raw(value.name, value.json) }
+        let begun = String(decoding: asked.utf8.dropLast("\"}]".count) + text, as: UTF8.self)
+        writer.raw(Self.conversation, begun + rest + "]")
+        for value in kept where value.name != Self.conversation { writer.raw(value.name, value.json) }
         return true
+    }
+}
+
+extension JobSettings {
+    /// The reason why its results can't be conversations; nil if they can.
+    var conversationProblem: String? {
+        if errors != nil { return "leaves failed lines out, and can't have a file of them (errors)" }
+        if !chat { return "needs conversations, and with chat: false there are none" }
+        let answers = parts.contains { $0.task == .generate && (steps.isEmpty || $0.choices == nil) }
+        if !answers { return "needs answers in text, and the job has none" }
+        guard case .fields(let fields) = keep,
+            fields.contains(where: { $0.resultName == GenerationResult.conversation })
+        else { return nil }
+        return "has messages of its own; keep the field under another name"
     }
 }

@@ -131,7 +131,7 @@ package struct InputFormat: Sendable, Equatable {
             var row = line
             let words: [StaticString] = ["NaN", "Infinity"]
             if words.contains(where: { word in row.withUnsafeBytes { $0.offset(of: word) != nil } }) {
-                row = BareWords.quoted(row) { $0 == 0x4E || $0 == 0x49 }
+                row = JSONBytes.quotingBareWords(in: row) { $0 == 0x4E || $0 == 0x49 }
             }
             return LineContent(fields: try PromptRecord.parseObject(row))
         }

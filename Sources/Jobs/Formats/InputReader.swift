@@ -80,6 +80,20 @@ package struct InputRecord {
     }
 }
 
+/// An incomplete last line of an input, left for the next run: the input was truncated, or is still being written.
+public struct UnfinishedLine: Sendable, Equatable {
+    public var file: String
+    public var line: Int
+    /// Number of its bytes so far.
+    public var bytes: Int
+    /// Problem beyond the missing end, if there is one.
+    package var what: Message?
+
+    init(_ record: InputRecord) {
+        (file, line, bytes, what) = (record.file, record.number, record.bytes.count, record.whatIsBroken)
+    }
+}
+
 /// Reads records from several files in sequence, with at most one record in memory.
 package struct InputReader {
     /// A longer record is only measured.

@@ -61,7 +61,7 @@ public enum ResultDetail: String, CaseIterable, Sendable {
 
     /// Returns the reason why it can't show a job's results; nil if it can.
     func problem(with job: JobSettings) -> String? {
-        self == .messages ? Conversations.problem(with: job) : nil
+        self == .messages ? job.conversationProblem : nil
     }
 
     /// Writes a result's members; returns false if the output has no row for it.
@@ -72,7 +72,7 @@ public enum ResultDetail: String, CaseIterable, Sendable {
         case .lean:
             if result.made?.isAccepted == false { return false }
             result.withoutTiming.write(.data, to: &writer)
-        case .messages: return Conversations.write(result, to: &writer)
+        case .messages: return result.writeConversation(to: &writer)
         }
         return true
     }

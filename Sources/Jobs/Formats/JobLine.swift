@@ -88,7 +88,7 @@ package struct JobLine {
                 .badField, "`\(name)` must be a string or a whole number, but is \(value.kindName).")
         }
         // Each of several samples of a line has its own id.
-        if field == nil, PreviousStep.isResult(fields), let sample = fields.int("sample") {
+        if field == nil, fields.isResult, let sample = fields.int("sample") {
             return "\(id)#\(sample)"
         }
         return id

@@ -74,33 +74,11 @@ extension JSONValue {
         guard !elements.isEmpty else { throw LineError(.missingPrompt, "`messages` is empty.") }
         var messages: [ChatMessage] = []
         for (index, element) in elements.enumerated() {
-            if let kind = otherPart(of: element["content"]) {
-                throw LineError(
-                    .badField,
-                    "`messages[\(index)]` has a part of type `\(kind)`: only text is read, and no images, sounds or files."
-                )
+            do throws(JSONFault) { messages.append(try ChatMessage(element)) } catch {
+                throw LineError(.badField, "`messages[\(index)]` \(error.message).")
             }
-            guard case .string(let role)? = element["role"],
-                let content = Self.text(of: element["content"]) ?? (element["tool_calls"] == nil ? nil : "")
-            else {
-                throw LineError(
-                    .badField,
-                    "`messages[\(index)]` must be an object with `role` and `content`, both strings.")
-            }
-            guard let role = ChatMessage.role(named: role) else {
-                throw LineError(
-                    .badField,
-                    "`messages[\(index)]` has the role `\(role.prefix(64))`; roles are \(ChatMessage.roles.joined(separator: ", ")), and developer for system."
-                )
-            }
-            messages.append(ChatMessage(role: role, content: content, members: otherMembers(of: element)))
         }
         return messages
-    }
-
-    private func otherMembers(of message: JSONValue) -> [JSONMember] {
-        guard case .object(let members) = message else { return [] }
-        return members.filter { $0.name != "role" && $0.name != "content" }
     }
 
     /// Returns the line's constraint on its answer.
@@ -118,35 +96,5 @@ extension JSONValue {
                 "`\(asked[0].name)` and `\(asked[1].name)` both constrain the answer; keep one.")
         }
         return AnswerFormat.together(asked.map(\.form))
-    }
-
-    /// Returns a message's content: a string, or a list of text parts as in OpenAI's API.
-    private static func text(of content: JSONValue?) -> String? {
-        switch content {
-        case .string(let text)?: text
-        case .array(let parts)?: text(of: parts)
-        default: nil
-        }
-    }
-
-    /// Returns the text of a message's parts; nil if one is no text.
-    static func text(of parts: [JSONValue]) -> String? {
-        var whole = ""
-        for part in parts {
-            guard let type = part.string("type"),
-                let text = part.string(type.hasSuffix("text") ? "text" : "refusal"),
-                ["text", "input_text", "output_text", "refusal"].contains(type)
-            else { return nil }
-            whole += text
-        }
-        return whole
-    }
-
-    /// Returns the type of a content's first part that is not text.
-    private func otherPart(of content: JSONValue?) -> String? {
-        guard case .array(let parts)? = content else { return nil }
-        return parts.lazy.compactMap { $0["type"] }.compactMap { type in
-            if case .string(let kind) = type, kind != "text" { kind } else { nil }
-        }.first
     }
 }

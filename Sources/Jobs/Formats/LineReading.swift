@@ -79,7 +79,7 @@ package struct LineReading: Sendable {
         guard case .object(let members) = line, !set.isEmpty, members.hasAny(of: set) else {
             return .object([:])
         }
-        let isResult = PreviousStep.isResult(line)
+        let isResult = line.isResult
         return .object(
             JSONObject(
                 members.filter { member in

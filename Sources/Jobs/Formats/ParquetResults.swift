@@ -64,7 +64,8 @@ extension JobTask {
     /// Returns a row with the columns that always exist.
     func exampleRow(_ detail: ResultDetail) -> JSONValue {
         guard detail == .full || detail == .data else {
-            return detail == .messages ? [Conversations.member: [["role": "", "content": ""]]] : ["id": ""]
+            return detail == .messages
+                ? [GenerationResult.conversation: [["role": "", "content": ""]]] : ["id": ""]
         }
         let text =
             self == .generate
@@ -99,7 +100,9 @@ final class TableDraft {
     func append(_ record: ResultRecord) throws {
         var (record, row) = (record, [UInt8]())
         for (index, kept) in record.result.kept.enumerated() where typed[kept.name] != nil {
-            let json = BareWords.quoted(kept.json.utf8) { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            let json = JSONBytes.quotingBareWords(in: kept.json.utf8) {
+                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+            }
             record.result.kept[index].json = String(decoding: json, as: UTF8.self)
         }
         encoder.append(record, to: &row)

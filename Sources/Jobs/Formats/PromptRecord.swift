@@ -102,16 +102,16 @@ package struct PromptRecord: Sendable {
 }
 
 /// A line that is the result of an earlier job.
-enum PreviousStep {
-    static func isResult(_ fields: JSONValue) -> Bool {
-        let usage = fields["usage"]
-        return fields["id"] != nil && usage?.int("prompt_tokens") != nil
+extension JSONValue {
+    var isResult: Bool {
+        let usage = self["usage"]
+        return self["id"] != nil && usage?.int("prompt_tokens") != nil
             && usage?.int("completion_tokens") != nil
     }
 
-    /// Returns the error in a line, in phibatch's format; nil if there is none.
-    static func error(in fields: JSONValue) -> LineError? {
-        guard let error = fields["error"], case .string(let code)? = error["code"],
+    /// The error in it, in phibatch's format; nil if there is none.
+    var earlierError: LineError? {
+        guard let error = self["error"], case .string(let code)? = error["code"],
             case .string(let message)? = error["message"]
         else { return nil }
         return LineError(.earlierError, code == "earlier_error" ? message : "\(code): \(message)")

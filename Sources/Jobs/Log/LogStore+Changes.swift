@@ -96,6 +96,6 @@ extension LogStore {
             format: job.outputFormat.nameInLog, layout: job.outputFormat.layout, fingerprint: fingerprint,
             kept: writer.header.kept, lines: [scheme].adding(found.lines), pins: writer.header.pins,
             shard: job.selection.ended(after: earlyEnd.map { $0 / job.sampleCount }).name,
-            input: inputEnd?.seen, failures: failures)
+            input: read?.seen, failures: failures)
     }
 }

@@ -4,9 +4,11 @@ extension LogStore {
 
     /// Looks what would be lost now that the whole input is claimed or looked at.
     /// - Throws: `UserError` of kind `wouldLose`.
-    func checkLosses(_ end: InputEnd) throws {
-        guard end.lines > 0 else { return try checkEmptyInput() }
-        guard !options.prunes, earlier.losesTooMany || end.isCut && earlier.gone > 0 else { return }
+    func checkLosses(_ read: ReadLines) throws {
+        guard read.count > 0 else { return try checkEmptyInput() }
+        guard !options.prunes, earlier.losesTooMany || !read.unfinished.isEmpty && earlier.gone > 0 else {
+            return
+        }
         let all = "the \(earlier.found) results of an earlier run"
         let what =
             if earlier.endsEarly {
@@ -16,10 +18,11 @@ extension LogStore {
                     + "\(earlier.changed))"
             } else {
                 "of \(all) \(earlier.gone) would go, as their lines are not in the input any more"
-                    + (end.isCut ? "; it ends in half a line, so it seems to be still written" : "")
+                    + (!read.unfinished.isEmpty
+                        ? "; it ends in half a line, so it seems to be still written" : "")
             }
         let why =
-            end.hasNumbered
+            read.hasNumbered
             ? " Lines without an id are known by their number in the whole input, which changes where a line or a "
                 + "file comes before them, or goes: give them ids."
             : ""

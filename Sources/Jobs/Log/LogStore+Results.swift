@@ -102,11 +102,11 @@ extension LogStore: ResultStore {
 
     /// All lines are claimed or looked at.
     /// - Throws: what `finish` would, if results of an earlier run would be lost.
-    package func inputEnds(_ end: InputEnd) throws {
+    package func inputEnds(_ read: ReadLines) throws {
         if let failure { throw failure }
-        inputEnd = end
+        self.read = read
         // No fault of the store: what is under way can still be saved.
-        try checkLosses(end)
+        try checkLosses(read)
     }
 
     package func finish(count: Int) throws {
@@ -114,12 +114,12 @@ extension LogStore: ResultStore {
         if let earlyEnd {
             claims.end(at: earlyEnd)
             // The input goes on.
-            inputEnd = nil
+            read = nil
         }
         precondition(count == claims.count, "every position is claimed")
         defer { lock.release() }
         try failing { try writer.sync() }
-        try checkLosses(inputEnd ?? InputEnd(lines: count / job.sampleCount))
+        try checkLosses(read ?? ReadLines(count: count / job.sampleCount))
         try failing {
             madeBy = claims.shares().described(by: known, first: fingerprint.digest)
             didReplaceOutput = try !isUnchanged()

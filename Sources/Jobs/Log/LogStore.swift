@@ -35,7 +35,7 @@ package final class LogStore {
     /// The output that was there was, byte for byte, as it was written.
     var isAsWritten = false
     let claims = ClaimTable()
-    var inputEnd: InputEnd?
+    var read: ReadLines?
     /// Positions from here on are not needed; nil if all are.
     var earlyEnd: Int?
     /// Header of the output that is there.

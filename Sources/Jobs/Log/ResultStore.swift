@@ -6,12 +6,15 @@ package enum StoredState: Sendable, Equatable {
     case done(failed: Bool)
 }
 
-/// End of the input.
-package struct InputEnd: Sendable, Equatable {
-    package var lines: Int
-    /// Half a line came last, which was left for the next run.
-    package var isCut = false
-    /// Some lines have no id of their own, and are known by their number.
+/// Lines of the input that a run has read.
+package struct ReadLines: Sendable, Equatable {
+    /// Number of lines that it takes up.
+    package var count = 0
+    /// Lines passed over, as they carry the error of an earlier step.
+    package var passedOver = 0
+    /// Half lines at the end of the input, or of one of its files, left for the next run. They count nowhere else.
+    package var unfinished: [UnfinishedLine] = []
+    /// Whether some lines have no id of their own, and are known by their number.
     package var hasNumbered = false
     /// All of it, those included that are not this run's; nil where nobody has read it.
     package var seen: InputSeen?

@@ -4,24 +4,19 @@ import OperatingSystem
 
 /// Counts of what has been read of an input so far; most are also in `RunStatistics`.
 package struct InputCount: Sendable {
-    var lines = 0
+    package var read = ReadLines()
     /// Pieces of work: lines times samples.
     var positions = 0
     /// Pieces of work that an earlier run has done.
     var done = 0
-    var passedOver = 0
     var covered = 0
     var missing: [String: Int] = [:]
-    /// Whether `lines` is all there are.
+    /// Whether that is all there is.
     var isWhole = false
-    /// Whether some lines have no id of their own, and are known by their number.
-    package var hasNumbered = false
     /// Kept fields that the lines lack.
     package var missingFields = MissingFields()
     /// Warnings of the input's files.
     package var warnings: [String] = []
-    /// Half lines at the end of the input, or of one of its files. They count nowhere else.
-    var unfinished: [UnfinishedLine] = []
 }
 
 /// Reads lines ahead of the model, on a thread of its own: passes over those that are done, and turns the others into
@@ -63,7 +58,7 @@ final class InputProducer: @unchecked Sendable {
             job, keys,
             reader: piped.map { InputReader($0) }
                 ?? job.inputReader(columns: keys.fields(of: job), follow: follow),
-            findsRepeats: piped == nil, seen: InputSeen())
+            isWhole: piped == nil)
     }
 
     var count: InputCount { counted.withLock { $0 } }
@@ -78,16 +73,10 @@ final class InputProducer: @unchecked Sendable {
     func step() -> Bool {
         do {
             let line = try lines.next()
-            counted.withLock { ($0.passedOver, $0.unfinished) = (lines.passedOver, lines.unfinished) }
+            counted.withLock { $0.read = lines.read }
             if let line { return try feed(line) }
-            let count = counted.withLock { counted in
-                (counted.isWhole, counted.warnings) = (true, lines.warnings)
-                return counted
-            }
-            let end = InputEnd(
-                lines: count.lines, isCut: !count.unfinished.isEmpty, hasNumbered: count.hasNumbered,
-                seen: lines.seen)
-            try store.use { try $0.log?.inputEnds(end) }
+            counted.withLock { ($0.isWhole, $0.warnings) = (true, lines.warnings) }
+            try store.use { try $0.log?.inputEnds(lines.read) }
             queue.finish()
         } catch let error as UserError where error.kind == .wouldLose {
             queue.fail(error)
@@ -103,10 +92,6 @@ final class InputProducer: @unchecked Sendable {
         var kept = line.fields.map { job.keep.values(of: $0, for: job.task) } ?? []
         if job.outputFormat.isByLine {
             kept.append(OpenAIRequest.kept(line.request, samples: samples, in: job))
-        }
-        counted.withLock { counted in
-            counted.lines += 1
-            if line.isNumbered { counted.hasNumbered = true }
         }
         var prepared: Result<PreparedLine, LineError>?
         var earlier: [StepsResult]?
@@ -225,17 +210,13 @@ final class InputProducer: @unchecked Sendable {
         guard store.use({ $0.log?.needsLookAhead ?? false }), try job.canReadTwice(),
             try samples.allSatisfy(look)
         else { return }
-        var end = InputEnd(lines: count.lines, hasNumbered: count.hasNumbered)
-        var following = JobLines(job, lines.keys, after: line)
+        var following = lines.following(line)
         while let line = try following.next() {
-            end.lines += 1
-            if line.isNumbered { end.hasNumbered = true }
             for sample in 0..<line.samples(in: job) {
                 let key = try line.key(sample, filed: store.filedHashes)
                 guard try look(at: key) else { return }
             }
         }
-        end.isCut = !following.unfinished.isEmpty
-        try store.use { try $0.log?.inputEnds(end) }
+        try store.use { try $0.log?.inputEnds(following.read) }
     }
 }

@@ -1,15 +1,6 @@
 import Errors
+import FoundationShim
 import OperatingSystem
-
-/// An incomplete last line of an input, left for the next run: the input was truncated, or is still being written.
-public struct UnfinishedLine: Sendable, Equatable {
-    public var file: String
-    public var line: Int
-    /// Number of its bytes so far.
-    public var bytes: Int
-    /// Problem beyond the missing end, if there is one.
-    package var what: Message?
-}
 
 extension UserError {
     /// - Parameter line: of an input that is not followed.
@@ -33,30 +24,30 @@ package struct JobLines {
     private var reader: InputReader
     private var ids: SeenIDs?
     /// The overall number of the last record that is left out.
-    private let start: Int
-    /// Lines that count so far: neither blank nor passed over.
-    package private(set) var count: Int
-    /// Lines passed over, as they carry the error of an earlier step.
-    package private(set) var passedOver = 0
-    /// Half lines at the end of the input, or of one of its files.
-    package private(set) var unfinished: [UnfinishedLine] = []
-    /// All of the input so far; nil if nobody asks.
-    private(set) var seen: InputSeen?
+    private var start = 0
+    /// Lines that count so far, whether they are taken up or not: neither blank nor passed over.
+    private var count = 0
+    package private(set) var read = ReadLines()
 
     package var warnings: [String] { reader.warnings }
 
     /// - Parameters:
     ///   - reader: by default of the fields by which lines are known.
-    ///   - findsRepeats: whether a repeated id is an error.
-    ///   - line: the last line that is left out; nil if none is.
+    ///   - isWhole: whether they are those of a run's whole input, of which a repeated id is an error.
     package init(
-        _ job: JobSettings, _ keys: LineKeys, reader: InputReader? = nil, findsRepeats: Bool = false,
-        after line: JobLine? = nil, seen: InputSeen? = nil
+        _ job: JobSettings, _ keys: LineKeys, reader: InputReader? = nil, isWhole: Bool = false
     ) {
-        (self.job, self.keys, self.seen) = (job, keys, seen)
+        (self.job, self.keys) = (job, keys)
         self.reader = reader ?? job.inputReader(columns: keys.fields(of: job))
-        ids = findsRepeats ? SeenIDs() : nil
-        (start, count) = (line?.overallNumber ?? 0, line.map { $0.place + 1 } ?? 0)
+        if isWhole { (ids, read.seen) = (SeenIDs(), InputSeen()) }
+    }
+
+    /// Returns the lines after the last one, to be read apart from these.
+    func following(_ line: JobLine) -> JobLines {
+        var lines = JobLines(job, keys)
+        (lines.start, lines.count, lines.read) = (line.overallNumber, count, read)
+        lines.read.seen = nil
+        return lines
     }
 
     /// - Throws: `UserError` if a file can't be opened or read.
@@ -64,23 +55,20 @@ package struct JobLines {
         while let record = try reader.next() {
             guard record.overallNumber > start else { continue }
             if record.isHalf {
-                unfinished.append(
-                    UnfinishedLine(
-                        file: record.file, line: record.number, bytes: record.bytes.count,
-                        what: record.whatIsBroken))
+                read.unfinished.append(UnfinishedLine(record))
                 continue
             }
-            seen?.add(record)
+            read.seen?.add(record)
             var line = JobLine(record, keys)
-            if let error = line.fields.flatMap(PreviousStep.error) {
+            if let error = line.fields?.earlierError {
                 guard job.passesErrorLines else {
-                    passedOver += 1
+                    read.passedOver += 1
                     continue
                 }
                 line.record = .failure(error)
             }
             count += 1
-            seen?.lines = count
+            read.seen?.lines = count
             // The id belongs to the line that came first.
             if ids?.insert(line.id) == false {
                 line.record = .failure(
@@ -88,6 +76,8 @@ package struct JobLines {
             }
             guard job.selection.holds(count - 1) else { continue }
             line.place = count - 1
+            read.count += 1
+            if line.isNumbered { read.hasNumbered = true }
             return line
         }
         return nil
@@ -125,16 +115,16 @@ extension JobSettings {
         var count = 0
         while let line = try reader.next() {
             if line.isHalf { continue }
-            if !passesErrorLines, carriesError(line) { continue }
+            // Most lines are not parsed for that.
+            if !passesErrorLines, line.bytes.withUnsafeBytes({ $0.offset(of: "\"error\"") }) != nil,
+                (try? line.content())?.fields.earlierError != nil
+            {
+                continue
+            }
             count += 1
             if count % 16 == 0, !goesOn() { return nil }
         }
         return selection.count(of: count)
-    }
-
-    private func carriesError(_ line: InputRecord) -> Bool {
-        guard line.has("\"error\"") else { return false }
-        return (try? line.content()).flatMap { PreviousStep.error(in: $0.fields) } != nil
     }
 
     /// Whether the input is files alone, or made.
@@ -142,11 +132,5 @@ extension JobSettings {
         try input.allSatisfy { path in
             try path != "-" && FileSystem.real.infoIfPresent(path).map { $0.kind == .regular } ?? true
         }
-    }
-}
-
-extension InputRecord {
-    fileprivate func has(_ text: StaticString) -> Bool {
-        bytes.withUnsafeBytes { $0.offset(of: text) != nil }
     }
 }

@@ -73,10 +73,10 @@ extension JobRun {
     var currentStatistics: RunStatistics {
         var statistics = statistics
         let count = feeder.count
-        statistics.lines = count.lines
+        statistics.lines = count.read.count
         statistics.results = count.positions
         statistics.skipped = count.done
-        statistics.passedOver = count.passedOver
+        statistics.passedOver = count.read.passedOver
         statistics.covered = count.covered
         statistics.missing = count.missing
         statistics.total =

@@ -132,7 +132,7 @@ extension JobRun {
         case .count(let count): return statistics.failed > count
         case .percent:
             let count = feeder.count
-            guard let lines = count.isWhole ? count.lines : total.withLock(\.self) else { return false }
+            guard let lines = count.isWhole ? count.read.count : total.withLock(\.self) else { return false }
             return statistics.failed > limit.allowed(of: lines)
         }
     }
@@ -150,14 +150,14 @@ extension JobRun {
         end([]) {
             var count = feeder.count
             if let end = gates?.end {
-                (count.positions, count.lines) = (end, end / job.sampleCount)
+                (count.positions, count.read.count) = (end, end / job.sampleCount)
                 // Lines that failed beyond those that are needed are none of the job's.
                 statistics.failed -= failedPositions.count { $0 >= end }
             }
-            let allowed = (job.maxFailures ?? .count(0)).allowed(of: count.lines)
+            let allowed = (job.maxFailures ?? .count(0)).allowed(of: count.read.count)
             let hasFailed = statistics.failed > allowed
             if gates?.end == nil {
-                if !follows, let half = count.unfinished.first {
+                if !follows, let half = count.read.unfinished.first {
                     guard hasFailed else { throw UserError(half) }
                     return (.tooManyFailures(allowed: allowed), true, nil)
                 }
@@ -176,7 +176,7 @@ extension JobRun {
             guard endsEarly, !stopFlag.isSet, let limit = job.maxFailures else {
                 return (.interrupted, false, nil)
             }
-            let lines = total.withLock(\.self) ?? feeder.count.lines
+            let lines = total.withLock(\.self) ?? feeder.count.read.count
             return (.tooManyFailures(allowed: limit.allowed(of: lines)), true, nil)
         }
     }

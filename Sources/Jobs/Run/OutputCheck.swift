@@ -111,7 +111,7 @@ extension OutputCheck {
         var repetitions: [UInt64: Int] = [:]
         var seen = SeenIDs()
         var decisions = try RowDecisions(job)
-        let carried = job.results == .messages ? Conversations.member : nil
+        let carried = job.results == .messages ? GenerationResult.conversation : nil
         var (next, wanted) = (0, 0)
         while let line = try lines.next() {
             let kept = line.fields.map { job.keep.values(of: $0, for: job.task) }

@@ -139,7 +139,7 @@ public struct RunOutcome: Sendable {
     /// The first few lines that failed.
     public var failures: [FailedLine]
     /// Half lines at the end of the input's files. They count nowhere else.
-    public var unfinished: [UnfinishedLine] { input.unfinished }
+    public var unfinished: [UnfinishedLine] { input.read.unfinished }
     package var input: InputCount
     /// The files of the input, as they were read.
     package var inputs: [String]

@@ -53,7 +53,7 @@ package struct LinePreparer: Sendable {
         }
         var line = try task.prepare(record, by: maker)
         guard carriesPrompt else { return line }
-        let value = try Conversations.carried(builder.prompt(for: record))
+        let value = try GenerationResult.carried(builder.prompt(for: record))
         line.work = { [work = line.work] label, saved in
             var label = label
             label.kept.removeAll { $0.name == value.name }

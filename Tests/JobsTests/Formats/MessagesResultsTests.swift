@@ -15,7 +15,7 @@ import Testing
     private func carried(_ prompt: Prompt) throws -> [GenerationResult.CarriedValue] {
         [
             .init(name: "messages", json: "\"the line's own\""), .init(name: "topic", json: "[1]"),
-            try Conversations.carried(prompt),
+            try GenerationResult.carried(prompt),
         ]
     }
 

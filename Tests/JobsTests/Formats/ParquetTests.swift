@@ -204,7 +204,7 @@ import Testing
 
     @Test func bareWordsAreQuoted() {
         func quoted(_ json: String, _ isMeant: (UInt8) -> Bool) -> String {
-            String(decoding: BareWords.quoted(json.utf8, where: isMeant), as: UTF8.self)
+            String(decoding: JSONBytes.quotingBareWords(in: json.utf8, where: isMeant), as: UTF8.self)
         }
         let json = #"{"a NaN":[NaN,-Infinity, 1.50,"x\" NaN","\\",NaN],"n":-12e3,"t":true}"#
         #expect(

@@ -229,12 +229,9 @@ import Testing
     }
 
     @Test func errorsOfAnEarlierStepAreSeen() {
-        #expect(
-            PreviousStep.error(in: ["error": ["code": "bad_field", "message": "m"]])?.message
-                == "bad_field: m"
-        )
-        #expect(PreviousStep.error(in: ["error": nil]) == nil)
-        #expect(PreviousStep.error(in: ["error": "x"]) == nil)
+        let line: JSONValue = ["error": ["code": "bad_field", "message": "m"]]
+        #expect(line.earlierError?.message == "bad_field: m")
+        for line: JSONValue in [["error": nil], ["error": "x"]] { #expect(line.earlierError == nil) }
     }
 
     @Test func keptFieldsArePicked() throws {

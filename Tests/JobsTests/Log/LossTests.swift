@@ -169,9 +169,10 @@ import Testing
         let lines = TestLine.make(19)
         let store = try openStore(folder)
         for (position, line) in lines.enumerated() { _ = try store.claim(line.key, position: position) }
-        let error = #expect(throws: UserError.self) { try store.inputEnds(InputEnd(lines: 19, isCut: true)) }
+        let half = ReadLines(count: 19, unfinished: [UnfinishedLine(InputRecord(number: 20))])
+        let error = #expect(throws: UserError.self) { try store.inputEnds(half) }
         #expect(error?.message.contains("ends in half a line") == true)
-        #expect(throws: Never.self) { try store.inputEnds(InputEnd(lines: 19)) }
+        #expect(throws: Never.self) { try store.inputEnds(ReadLines(count: 19)) }
         // The store can still save what is under way.
         #expect(throws: Never.self) { try store.sync() }
         try store.suspend()
@@ -238,23 +239,23 @@ import Testing
         _ = try store.claim(ResultKey(id: "new", contentHash: 1), position: 0)
         for line in lines.prefix(17) { try store.lookAhead(at: line.key) }
         #expect(store.needsLookAhead)
-        let error = #expect(throws: UserError.self) { try store.inputEnds(InputEnd(lines: 18)) }
+        let error = #expect(throws: UserError.self) { try store.inputEnds(ReadLines(count: 18)) }
         #expect(error?.message.contains("known by their number") == false)
         let numbered = #expect(throws: UserError.self) {
-            try store.inputEnds(InputEnd(lines: 18, hasNumbered: true))
+            try store.inputEnds(ReadLines(count: 18, hasNumbered: true))
         }
         #expect(numbered?.message.contains("known by their number in the whole input") == true)
         try store.lookAhead(at: lines[17].key)
         #expect(!store.needsLookAhead)
-        #expect(throws: Never.self) { try store.inputEnds(InputEnd(lines: 19)) }
+        #expect(throws: Never.self) { try store.inputEnds(ReadLines(count: 19)) }
         // Claims count anew.
         _ = try store.claim(lines[0].key, position: 1)
         #expect(store.needsLookAhead)
-        #expect(throws: UserError.self) { try store.inputEnds(InputEnd(lines: 2)) }
+        #expect(throws: UserError.self) { try store.inputEnds(ReadLines(count: 2)) }
         for (number, line) in lines.dropFirst().enumerated() {
             _ = try store.claim(line.key, position: number + 2)
         }
-        #expect(throws: Never.self) { try store.inputEnds(InputEnd(lines: 21)) }
+        #expect(throws: Never.self) { try store.inputEnds(ReadLines(count: 21)) }
         try store.suspend()
     }
 }

@@ -1,6 +1,7 @@
 import BatchEngine
 import Errors
 import JSON
+import PhiText
 
 /// Body of one of OpenAI's requests, as the fields of a native line. Members without an effect on answers are ignored.
 /// Unsupported ones are an error if the answer would be to another question without them, and otherwise listed.
@@ -298,7 +299,7 @@ struct OpenAIBody {
                 members[name] = nil
             }
             if case .array(let parts)? = members["content"] {
-                guard let text = JSONValue.text(of: parts) else {
+                guard let text = ChatMessage.text(of: parts) else {
                     throw wrong("has a part that is no text; others are not supported")
                 }
                 members["content"] = .string(text)

@@ -100,7 +100,7 @@ struct StepRow: Sendable {
                 continue
             }
             if plan.carriedStep == place {
-                label.kept.append(try Conversations.carried(step.preparer.prompt(for: asked)))
+                label.kept.append(try GenerationResult.carried(step.preparer.prompt(for: asked)))
             }
             return try ask()
         }
