@@ -169,11 +169,8 @@ extension JobSettings {
         if let form = answerFormat, form.isConstraint, let rule = try? form.checked() {
             warnings += rule.warnings().map { "\(answerPlace): \($0)" }
         }
-        if let row = try firstRow() { return warnings + row.warnings(templateFields: fields) }
-        for path in input {
-            guard let line = try firstLine(of: path) else { continue }
-            return warnings + line.warnings(templateFields: fields)
-        }
-        return warnings
+        var line = try firstRow()
+        for path in input where line == nil { line = try firstLine(of: path) }
+        return warnings + (line?.warnings(templateFields: fields) ?? [])
     }
 }

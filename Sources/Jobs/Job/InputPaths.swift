@@ -4,20 +4,41 @@ extension JobSettings {
     /// Replaces a pattern such as `data/*.jsonl` by the files that match it, sorted by name, except those that the job
     /// writes. A file may also be named like a pattern.
     package mutating func findInputs() {
-        let own = OwnNames(of: self)
+        let isOwn = ownFiles
         input = inputPatterns.flatMap { pattern in
             if Addresses.isOne(pattern) {
                 return distant.first { $0.address == pattern }?.files.map(\.path) ?? []
             }
-            return
-                Self.isPattern(pattern) ? Files.matching(pattern).filter { !own.contain($0) } : [pattern]
+            return Self.isPattern(pattern) ? Files.matching(pattern).filter { !isOwn($0) } : [pattern]
         }
     }
 
     /// Files that match the input's patterns but are the job's own.
     package var inputsLeftOut: [String] {
-        let own = OwnNames(of: self)
-        return inputPatterns.filter(Self.isPattern).flatMap { Files.matching($0).filter(own.contain) }
+        let isOwn = ownFiles
+        return inputPatterns.filter(Self.isPattern).flatMap { Files.matching($0).filter(isOwn) }
+    }
+
+    /// Whether a file is one that the job writes: output, failed lines, the output's shards, or a file beside one of these.
+    private var ownFiles: (_ path: String) -> Bool {
+        let own = [wholeOutput, errors ?? ""].filter { !$0.isEmpty && $0 != "-" }.map {
+            Files.destination(of: $0)
+        }
+        // Also found under other names.
+        let outputs = [output, wholeOutput].filter { Files.kind(of: $0) == .regular }
+            .compactMap { Files.identity(of: $0) }
+        // What follows the output's name.
+        let end = /(\.shard-\d+-of-\d+)?(\.lock|\.manifest\.json)?(\.old-\d+)?(\.log)?(\.phibatch-.*)?/
+        return { path in
+            if let identity = Files.identity(of: path), outputs.contains(identity) { return true }
+            let name = Paths.name(of: path).pathBytes
+            return own.contains { file in
+                let start = Paths.name(of: file).pathBytes
+                return name.starts(with: start)
+                    && String(decoding: name.dropFirst(start.count), as: UTF8.self).wholeMatch(of: end) != nil
+                    && Paths.areEqual(Files.destination(of: Paths.folder(of: path)), Paths.folder(of: file))
+            }
+        }
     }
 
     static func isPattern(_ path: String) -> Bool {
@@ -53,10 +74,10 @@ extension JobSettings {
     /// - Throws: `UserError` if the job has neither input nor rows, or only patterns that match nothing.
     func checkInputIsThere(_ kind: UserError.Kind, file: String?) throws {
         if awaitsInput, !inputPatterns.isEmpty { return }
-        let own = OwnNames(of: self)
+        let isOwn = ownFiles
         for pattern in inputPatterns where Self.isPattern(pattern) {
             let found = Files.matching(pattern)
-            guard found.allSatisfy(own.contain) else { continue }
+            guard found.allSatisfy(isOwn) else { continue }
             throw UserError(
                 .missingInput, at: pattern,
                 found.isEmpty
@@ -68,40 +89,5 @@ extension JobSettings {
             kind, at: file,
             "input is missing; give it in the job file (`input: ...`) or as --input. A job that makes its lines has rows in its place (`rows: 1000`)."
         )
-    }
-}
-
-/// The files that a job writes: output, failed lines, the output's shards, and the files beside each.
-private struct OwnNames {
-    private let places: [(folder: String, name: [UInt8])]
-    /// Also found under other names.
-    private let outputs: [FileInfo.Identity]
-
-    init(of job: JobSettings) {
-        let files = [job.wholeOutput, job.errors ?? ""].filter { !$0.isEmpty && $0 != "-" }
-        places = files.map { file in
-            let place = Files.destination(of: file)
-            return (Paths.folder(of: place), Paths.name(of: place).pathBytes)
-        }
-        outputs = [job.output, job.wholeOutput].filter { Files.kind(of: $0) == .regular }
-            .compactMap { Files.identity(of: $0) }
-    }
-
-    func contain(_ path: String) -> Bool {
-        if let identity = Files.identity(of: path), outputs.contains(identity) { return true }
-        let name = Paths.name(of: path).pathBytes
-        return places.contains { place in
-            guard name.starts(with: place.name),
-                Self.isOwnEnd(String(decoding: name.dropFirst(place.name.count), as: UTF8.self))
-            else { return false }
-            return Paths.areEqual(Files.destination(of: Paths.folder(of: path)), place.folder)
-        }
-    }
-
-    /// Whether this follows the output's name in that of one of its files.
-    private static func isOwnEnd(_ end: String) -> Bool {
-        let pattern =
-            /(\.shard-\d+-of-\d+)?(\.lock|\.manifest\.json)?(\.old-\d+)?(\.log)?(\.phibatch-.*)?/
-        return end.wholeMatch(of: pattern) != nil
     }
 }

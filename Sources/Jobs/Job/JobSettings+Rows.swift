@@ -1,3 +1,5 @@
+import JSON
+
 extension JobSettings {
     static let rowsRange = 1...1_000_000_000
 
@@ -24,18 +26,34 @@ extension JobSettings {
         return nil
     }
 
-    /// Reads the job's lines, or makes them.
+    /// Reads the job's lines, or makes them: JSON objects with an id and picked fields, as if read from a file.
     /// - Parameters:
-    ///   - limit: a longer record is only measured; nil suffices for counting.
+    ///   - limit: a longer record is only measured.
     ///   - columns: fields that are read; nil for all.
     ///   - follow: for an input that is read while it grows.
     package func inputReader(
         limit: Int = InputReader.defaultLimit, columns: Set<String>? = nil, follow: FollowedInput? = nil
     ) -> InputReader {
-        if let rows = madeRows(limit: limit) {
-            return InputReader(Self.rowsName, next: rows)
+        guard let rows else {
+            return InputReader(
+                paths: input, format: inputFormat, limit: limit, columns: columns, follow: follow)
         }
-        return InputReader(
-            paths: input, format: inputFormat, limit: limit, columns: columns, follow: follow)
+        // Rows beyond the selection change nothing here.
+        let count = selection.reach(in: rows)
+        // Sorted by name, so that a row's bytes don't depend on the job's order.
+        let picks = pick.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            .map { (pick: $0, stream: $0.stream(seed: request.seed ?? 0)) }
+        var number = 0
+        return InputReader("rows") {
+            guard number < count else { return nil }
+            number += 1
+            let writer = JSONWriter.object { writer in
+                writer.string("id", "row-\(number)")
+                for (pick, stream) in picks {
+                    writer.raw(pick.name, pick.value(ofRow: number, stream: stream))
+                }
+            }
+            return InputRecord(writer.bytes, number: number, limit: limit)
+        }
     }
 }

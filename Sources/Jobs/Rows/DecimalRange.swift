@@ -63,17 +63,12 @@ struct DecimalRange: Sendable, Equatable {
         guard let number = ExactNumber(value), number.exponent + decimals >= 0 else {
             throw SettingProblem("has \(value.shown), which has more decimals than \(decimals)")
         }
-        let shift = number.exponent + decimals
-        // An Int has no more digits.
-        guard shift <= 18, let significand = number.significand else { throw tooLarge(value) }
-        let magnitude = (0..<shift).reduce(Int128(significand)) { product, _ in product * 10 }
-        guard let scaled = Int(exactly: number.isNegative ? -magnitude : magnitude) else {
-            throw tooLarge(value)
+        let digits = String(decoding: number.digits.map { $0 | 0x30 }, as: UTF8.self)
+        let zeros = String(repeating: "0", count: min(number.exponent + decimals, 20))
+        guard let scaled = Int((number.isNegative ? "-0" : "0") + digits + zeros) else {
+            throw SettingProblem(
+                "has \(value.shown), which is too large: with its decimals it has over 18 digits")
         }
         return scaled
-    }
-
-    private static func tooLarge(_ value: JSONValue) -> SettingProblem {
-        SettingProblem("has \(value.shown), which is too large: with its decimals it has over 18 digits")
     }
 }

@@ -7,29 +7,41 @@ import JSON
 /// other fields. It is the same on any machine.
 package struct Pick: Sendable, Equatable {
     enum Source: Sendable, Equatable {
-        /// One of some values, each as JSON.
-        case list([String], WeightedDraw?)
+        /// One of some values, each as JSON, in proportion to weights, or alike.
+        case list([String], weights: [Double]?)
         case range(DecimalRange)
         case file(PickedFile)
     }
 
     package let name: String
     let source: Source
+    /// The sums of the weights up to each.
+    private let sums: [Double]
 
     /// - Throws: `SettingProblem` if the name is invalid.
-    init(_ name: String, _ source: Source) throws(SettingProblem) {
+    init(_ name: String, _ source: Source, sums: [Double] = []) throws(SettingProblem) {
         if let problem = JobStep.problem(withName: name, taken: Self.ownNames) {
             throw SettingProblem(problem)
         }
-        (self.name, self.source) = (name, source)
+        (self.name, self.source, self.sums) = (name, source, sums)
     }
 
     /// - Parameter weights: relative frequencies; nil for equal ones.
     init(_ name: String, of values: [JSONValue], weights: [Double]? = nil) throws(SettingProblem) {
         if values.isEmpty { throw SettingProblem("has nothing to pick from: its list is empty") }
-        var draw: WeightedDraw?
-        if let weights { draw = try WeightedDraw(weights, count: values.count) }
-        try self.init(name, .list(values.map { JSONWriter.text(of: $0) }, draw))
+        var sums: [Double] = []
+        if let weights {
+            guard weights.count == values.count else {
+                throw SettingProblem(
+                    "has \(weights.count) weights for \(values.count) values; each value needs one")
+            }
+            for weight in weights { sums.append((sums.last ?? 0) + weight) }
+            guard weights.allSatisfy({ $0 >= 0 }), let sum = sums.last, sum > 0, sum.isFinite else {
+                throw SettingProblem(
+                    "must have weights of 0 or more, one of them above 0, whose sum is a number")
+            }
+        }
+        try self.init(name, .list(values.map { JSONWriter.text(of: $0) }, weights: weights), sums: sums)
     }
 
     /// The row's own, and the marks of an earlier step's result.
@@ -43,7 +55,13 @@ package struct Pick: Sendable, Equatable {
     func value(ofRow row: Int, stream: UInt64) -> String {
         let bits = RandomStream.bits(stream: stream, position: row)
         switch source {
-        case .list(let values, let draw): return values[draw?.place(bits) ?? bits.place(below: values.count)]
+        case .list(let values, nil): return values[bits.place(below: values.count)]
+        case .list(let values, let weights?):
+            // Single roundings of IEEE 754 in a fixed order: the same on any machine, and exact for whole weights with a sum
+            // below 2^53. The last value with a weight above 0 is picked if no sum is above.
+            let last = weights.lastIndex { $0 > 0 } ?? 0
+            let target = Double(bits >> 11) * 0x1p-53 * sums[last]
+            return values[(0..<last).partition { sums[$0] > target }]
         case .range(let range): return range.value(bits)
         case .file(let file): return file.value(bits)
         }
@@ -60,10 +78,11 @@ extension Pick {
     /// As in a job file, with parsed values; a file is replaced by the result of `file`.
     package func shown(_ file: (String) throws -> JSONValue) rethrows -> JSONValue {
         switch source {
-        case .list(let values, let draw):
+        case .list(let values, let weights):
             let list = JSONValue.array(values.map(Self.json))
-            guard let draw else { return list }
-            let weights = draw.weights.map { Self.json(JSONWriter.text(of: .plain($0))) }
+            guard let weights = weights?.map({ Self.json(JSONWriter.text(of: .plain($0))) }) else {
+                return list
+            }
             return ["of": list, "weights": .array(weights)]
         case .range(let range):
             return ["from": Self.json(range.text(range.first)), "to": Self.json(range.text(range.last))]
@@ -76,40 +95,6 @@ extension Pick {
 
     private static func json(_ text: String) -> JSONValue {
         (try? JSONValue(parsing: Array(text.utf8), limits: .ownLine)) ?? .null
-    }
-}
-
-/// A random index, in proportion to weights.
-///
-/// Sums and products are single roundings of IEEE 754 in a fixed order, and so the same on any machine. Whole weights
-/// with a sum below 2^53 are exact.
-struct WeightedDraw: Sendable, Equatable {
-    let weights: [Double]
-    /// The sums of the weights up to each.
-    private let sums: [Double]
-    /// The last index with a weight above 0.
-    private let last: Int
-
-    /// - Throws: `SettingProblem` if they are no weights of `count` values.
-    init(_ weights: [Double], count: Int) throws(SettingProblem) {
-        guard weights.count == count else {
-            throw SettingProblem("has \(weights.count) weights for \(count) values; each value needs one")
-        }
-        var sum = 0.0
-        sums = weights.map { weight in
-            sum += weight
-            return sum
-        }
-        guard weights.allSatisfy({ $0 >= 0 }), let last = weights.lastIndex(where: { $0 > 0 }), sum.isFinite
-        else {
-            throw SettingProblem("must have weights of 0 or more, one of them above 0, whose sum is a number")
-        }
-        (self.weights, self.last) = (weights, last)
-    }
-
-    func place(_ bits: UInt64) -> Int {
-        let target = Double(bits >> 11) * 0x1p-53 * sums[last]
-        return (0..<last).partition { sums[$0] > target }
     }
 }
 

@@ -151,24 +151,20 @@ package final class JobRun: RequestSource {
             guard equals.mayGrow else { break }
             while !readsAhead, queue.hasRoom, feeder.step() {}
             // Results that can't be put out yet are held in memory; so none may run too far ahead.
-            let turn = StartOrder(
-                limit: min(store.positionLimit, gates?.positionLimit ?? .max), quota: gates?.quota)
+            let (limit, quota) = (min(store.positionLimit, gates?.positionLimit ?? .max), gates?.quota)
             // Readers of a stream want its results in order.
             let cost = job.output == "-" ? nil : expected.cost
-            switch try queue.pop(patience: patience, in: turn, cost: cost) {
-            case .work(let work):
-                if let label = work.label, turn.quota?.need(of: label.position) == .notNeeded {
-                    try settle(
-                        .made(StepsResult([], dropped: JobStep.until), .zero, isOwn: true), of: label)
-                } else if let request = try begun(work) {
-                    return .request(request)
-                }
-                copies += 1
-            case .wait:
-                reportIfDue()
-                return .wait
-            case .end: return isUnderWay ? .wait : .end
+            let (popped, isEnd) = try queue.pop(patience: patience, below: limit, quota, cost: cost)
+            guard let work = popped else {
+                if isEnd { return isUnderWay ? .wait : .end }
+                break
             }
+            if let label = work.label, quota?.need(of: label.position) == .notNeeded {
+                try settle(.made(StepsResult([], dropped: JobStep.until), .zero, isOwn: true), of: label)
+            } else if let request = try begun(work) {
+                return .request(request)
+            }
+            copies += 1
         }
         reportIfDue()
         return .wait

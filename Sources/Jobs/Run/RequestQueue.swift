@@ -6,14 +6,6 @@ import Synchronization
 /// Carries work from the feeder's thread to the driver's, in order, and no more of it than needed ahead. What waits for
 /// the form of its answer lets others go first. Once all that is left is in it, what takes longest may go first.
 final class RequestQueue: Sendable {
-    enum Popped {
-        case work(PendingRequest)
-        /// Nothing there yet.
-        case wait
-        /// All has been handed out.
-        case end
-    }
-
     fileprivate struct QueueState: Sendable {
         let countLimit: Int
         let weightLimit: Int
@@ -91,44 +83,48 @@ final class RequestQueue: Sendable {
 
     /// - Parameters:
     ///   - patience: how many seconds to wait for work, if there is none.
-    ///   - turn: what may begin.
+    ///   - limit, quota: what may begin, as in `PendingRequest.mayBegin`.
     ///   - cost: of all that is left, what costs most is handed out first, of equals the first; nil: in order.
+    /// - Returns: nil if nothing is there; and whether all has been handed out.
     /// - Throws: what stopped the feeder, once all work before it is handed out.
     func pop(
-        patience: Double, in turn: StartOrder = StartOrder(), cost: ((PendingRequest) -> Double)? = nil
-    ) throws -> Popped {
+        patience: Double, below limit: Int = .max, _ quota: RowQuota? = nil,
+        cost: ((PendingRequest) -> Double)? = nil
+    ) throws -> (work: PendingRequest?, isEnd: Bool) {
         let popped = state.wait(atMost: patience, wakes: \.hasMuchRoom) {
-            state -> Result<Popped, any Error>? in
-            if let work = state.pop(in: turn, cost) {
+            state -> Result<PendingRequest?, any Error>? in
+            if let work = state.pop(cost, where: { $0.mayBegin(below: limit, quota) }) {
                 full.store(state.isFull, ordering: .releasing)
-                return .success(.work(work))
+                return .success(work)
             }
             guard state.isFinished, state.items.isEmpty else { return nil }
             if let failure = state.failure { return .failure(failure) }
-            return state.begun.isEmpty ? .success(.end) : nil
+            return state.begun.isEmpty ? .success(nil) : nil
         }
-        return try popped?.get() ?? .wait
+        let work = try popped?.get()
+        return (work, popped != nil && work == nil)
     }
 }
 
 extension RequestQueue.QueueState {
-    mutating func pop(in turn: StartOrder, _ cost: ((PendingRequest) -> Double)?) -> PendingRequest? {
+    mutating func pop(
+        _ cost: ((PendingRequest) -> Double)?, where mayBegin: (PendingRequest) -> Bool
+    ) -> PendingRequest? {
         if let place = begun.firstIndex(where: \.isReady) { return begun.remove(at: place) }
-        guard let place = place(in: turn, cost) else { return nil }
+        var place: Int?
+        if isFinished, let cost {
+            var most = -Double.infinity
+            for (number, work) in items.enumerated() where mayBegin(work) {
+                let own = cost(work)
+                if place == nil || own > most { (place, most) = (number, own) }
+            }
+        } else {
+            place = items.firstIndex(where: mayBegin)
+        }
+        guard let place else { return nil }
         let work = items.remove(at: place)
         weight -= work.weight
         return work
-    }
-
-    /// The place of what is to be handed out next; nil if nothing can be.
-    private func place(in turn: StartOrder, _ cost: ((PendingRequest) -> Double)?) -> Int? {
-        guard isFinished, let cost else { return items.firstIndex { $0.mayBegin(in: turn) } }
-        var (place, most): (Int?, Double) = (nil, -.infinity)
-        for (number, work) in items.enumerated() where work.mayBegin(in: turn) {
-            let own = cost(work)
-            if place == nil || own > most { (place, most) = (number, own) }
-        }
-        return place
     }
 }
 

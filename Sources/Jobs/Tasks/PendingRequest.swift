@@ -113,23 +113,12 @@ enum PendingRequest: Sendable {
 
     var isReady: Bool { owned?.isReady ?? true }
 
-    func mayBegin(in turn: StartOrder) -> Bool {
-        switch self {
-        case .request(let request): turn.holds(request.label) && request.isReady
-        case .outcome(let label, _): turn.holds(label)
-        case .past(let row): row.position < turn.limit
-        }
-    }
-}
-
-/// The work that may begin.
-struct StartOrder {
-    /// The first position that can't begin yet.
-    var limit = Int.max
-    /// The condition for a line's further rows; nil for none.
-    var quota: RowQuota?
-
-    func holds(_ label: RequestLabel) -> Bool {
-        label.position < limit && quota?.need(of: label.position) != .open
+    /// - Parameters:
+    ///   - limit: the first position that can't begin yet.
+    ///   - quota: the condition for a line's further rows; nil for none.
+    func mayBegin(below limit: Int, _ quota: RowQuota?) -> Bool {
+        if case .past(let row) = self { return row.position < limit }
+        guard let label else { return true }
+        return label.position < limit && quota?.need(of: label.position) != .open && isReady
     }
 }

@@ -102,7 +102,7 @@ import Testing
             OwnedRequest(request: Request(prompt: [1], kind: kind), owner: part(position))
         }
         func pop(before limit: Int = .max) throws -> Int? {
-            guard case .work(let work) = try queue.pop(patience: 0, in: StartOrder(limit: limit)) else {
+            guard let work = try queue.pop(patience: 0, below: limit).work else {
                 return nil
             }
             return work.label?.position
@@ -121,7 +121,7 @@ import Testing
         #expect(try pop(before: 2) == 0)
         #expect(try pop(before: 2) == nil)
         #expect(try pop() == 2)
-        guard case .end = try queue.pop(patience: 0) else {
+        guard try queue.pop(patience: 0).isEnd else {
             Issue.record("there is more")
             return
         }

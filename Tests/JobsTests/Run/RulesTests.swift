@@ -23,13 +23,14 @@ import Testing
         let deadline = ContinuousClock.now + .seconds(longestWait)
         var found: [LogitRules] = []
         while true {
-            switch try queue.pop(patience: 10) {
-            case .work(.request(let owned)):
+            let (work, isEnd) = try queue.pop(patience: 10)
+            if isEnd { return found }
+            switch work {
+            case .request(let owned)?:
                 found.append(try #require(owned.request.kind as? Sampling).sampling.rules)
-            case .work(.outcome(_, .failed(let error, _))): throw error
-            case .work: Issue.record("there are no steps")
-            case .end: return found
-            case .wait: try #require(ContinuousClock.now < deadline, "the lines don't come")
+            case .outcome(_, .failed(let error, _))?: throw error
+            case .some: Issue.record("there are no steps")
+            case nil: try #require(ContinuousClock.now < deadline, "the lines don't come")
             }
         }
     }
