@@ -30,8 +30,8 @@ package final class ByteSource {
     private var unpacking: (packing: Packing, unpacker: Unpacker)?
     private var rows: DuckDB?
     private let columns: Set<String>?
-    /// Whether it is Parquet, whose rows are returned as JSON lines.
-    private(set) var isParquet = false
+    /// Whether it is Parquet, whose rows are returned as JSON lines; known after `look`.
+    var isParquet: Bool { rows != nil }
     private let chunkSize: Int
     private var chunk: [UInt8] = []
     private var unread = 0..<0
@@ -193,8 +193,7 @@ package final class ByteSource {
         if ParquetFile.arrowMagics.contains(start) || isOurs && ParquetFile.isArrow(named: name) {
             throw UserError(.io, at: name, ParquetFile.arrowAdvice)
         }
-        isParquet = try isParquet(start)
-        if isParquet {
+        if try isParquet(start) {
             guard expectedEnd != nil else {
                 throw UserError(
                     .io, at: name, "is Parquet, which can't be read from a stream; give a file.")

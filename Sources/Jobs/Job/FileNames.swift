@@ -4,11 +4,6 @@ import OperatingSystem
 /// All files that the jobs of a run read and write. Two names of one file, of which one is written, are found before
 /// any is opened; links are followed, also those to files not there yet.
 package struct FileNames {
-    private enum Key: Hashable {
-        case place([UInt8])
-        case identity(FileInfo.Identity)
-    }
-
     private struct Entry {
         var path: String
         /// As in "the output".
@@ -17,10 +12,11 @@ package struct FileNames {
         var setting: String?
         /// The job's number; nil for the whole run.
         var job: Int?
-        var keys: [Key]
+        /// Its place and its identity.
+        var keys: [AnyHashable]
     }
 
-    private var known: [Key: Entry] = [:]
+    private var known: [AnyHashable: Entry] = [:]
     private var written: [Entry] = []
     private var patterns: [(pattern: String, job: Int)] = []
     private var jobs = 0
@@ -84,14 +80,14 @@ package struct FileNames {
         if path == "-" {
             // A terminal may be both.
             if let status = try? FileInfo(of: setting == nil ? 0 : 1), status.kind == .regular {
-                entry.keys = [.identity(status.identity)]
+                entry.keys = [status.identity]
             }
             entry.path = setting == nil ? "stdin" : "stdout"
             return entry
         }
-        entry.keys = [.place(Files.destination(of: path).pathBytes)]
+        entry.keys = [Files.destination(of: path).pathBytes]
         if Files.kind(of: path) == .regular, let identity = Files.identity(of: path) {
-            entry.keys.append(.identity(identity))
+            entry.keys.append(identity)
         }
         return entry
     }

@@ -45,12 +45,21 @@ extension JobSettings {
         Files.isPattern(path) && !Addresses.isOne(path) && Files.kind(of: path) == nil
     }
 
+    /// Earlier runs whose version of a distant input is read again.
+    package enum PinningRuns: Sendable {
+        /// None, as the run begins again.
+        case nothing
+        /// One that is to go on. Otherwise what there is now is read.
+        case unfinished
+        /// The same, or else the one that made a finished output.
+        case results
+    }
+
     /// Fetches distant inputs. A resumed run reads the version that it began with.
     /// - Parameters:
-    ///   - pins: results that record the version read: also those of a finished output, or only an unfinished run's.
     ///   - bring: nil where nothing can be fetched.
     /// - Throws: `UserError` if a log can't be read; what `bring` throws.
-    package mutating func bringInputs(_ pins: PinnedInput.Origin, by bring: DistantInput.Bring?) throws {
+    package mutating func bringInputs(_ pins: PinningRuns, by bring: DistantInput.Bring?) throws {
         let addresses = inputPatterns.filter(Addresses.isOne)
         guard let first = addresses.first else { return }
         guard !awaitsInput else {
@@ -63,7 +72,11 @@ extension JobSettings {
                 .badJob, at: Addresses.shown(first),
                 "is distant; only the program \"phibatch\" fetches it.")
         }
-        let known = output.isEmpty || output == "-" ? [] : try PinnedInput.of(output: output, pins)
+        var known: [DistantInput] = []
+        if pins != .nothing, !output.isEmpty, output != "-" {
+            let log = try OutputLog.find(of: output)
+            known = (log?.begun ?? (pins == .results ? log?.finished?.header : nil))?.pins ?? []
+        }
         for address in addresses where !distant.contains(where: { $0.address == address }) {
             let shown = Addresses.shown(address)
             distant.append(try bring(address, known.first { $0.address == shown }?.version))

@@ -14,7 +14,7 @@ extension JobSettings {
     ///   - pins, bring: as in `bringInputs`.
     package static func load(
         file: String?, options: [WrittenSetting] = [], awaitsInput: Bool = false,
-        pins: PinnedInput.Origin = .results, bring: DistantInput.Bring? = nil
+        pins: PinningRuns = .results, bring: DistantInput.Bring? = nil
     ) throws -> JobSettings {
         var job = JobSettings()
         job.awaitsInput = awaitsInput

@@ -29,7 +29,8 @@ extension SettingValue {
         }
         if hasOnly("file", "field"), let path = try member("file", { try $0.path() }) {
             let field = try member("field") { try $0.string() }
-            return try Pick(name, .file(PickedFile(path: path, field: field, reads: reads)))
+            let lines = reads ? try Pick.lines(of: path, field: field) : []
+            return try Pick(name, .file(path, field: field, lines: lines))
         }
         throw wrong(
             "a list, or a mapping with of (and weights), with from and to (and decimals), or with file (and field)"

@@ -1,4 +1,5 @@
 import JSON
+import OperatingSystem
 
 /// Header in a log: what the results after it depend on. The packed part of a log has one, which also says what became of
 /// the input; each run that goes on after that writes its own.
@@ -19,7 +20,7 @@ package struct LogHeader: Equatable {
     /// Schemes by which lines are known.
     package var lines: [LineScheme] = []
     /// Versions of distant inputs.
-    var pins: [PinnedInput] = []
+    var pins: [DistantInput] = []
     /// The shard whose lines it has, as `I/N`; nil for all lines.
     var shard: String?
     /// The whole input, and what became of this output's lines; nil where the run has not seen all of it.
@@ -75,11 +76,29 @@ extension LogHeader {
         self.init(
             format: format, layout: json.string("layout") ?? "", fingerprint: fingerprint,
             kept: list("kept", AcceptedRun.init), lines: list("lines", LineScheme.init),
-            pins: list("sources", PinnedInput.init), shard: json.string("shard"),
+            pins: list("sources", DistantInput.init(pin:)), shard: json.string("shard"),
             input: json["input"].flatMap(InputSeen.init),
             failures: json["failures"].flatMap(AllowedFailures.init),
             isRestarted: json["restarted"] == .bool(true),
             rowsFrom: json["rows_from"]?.texts ?? [], holder: json["holder"].flatMap(OutputLock.Holder.init))
+    }
+}
+
+/// The version of a distant input, so that a run that goes on reads the same.
+extension DistantInput {
+    /// Without its files, and without what would let others in.
+    var pin: DistantInput {
+        DistantInput(address: Addresses.shown(address), version: version, files: [])
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.string("address", address)
+        writer.string("version", version)
+    }
+
+    fileprivate init?(pin json: JSONValue) {
+        guard let address = json.string("address"), let version = json.string("version") else { return nil }
+        self.init(address: address, version: version, files: [])
     }
 }
 

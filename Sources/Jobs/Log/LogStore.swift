@@ -70,7 +70,7 @@ package final class LogStore {
         let paths = try OutputPaths(output: output, in: system)
         let header = LogHeader(
             format: job.outputFormat.nameInLog, layout: job.outputFormat.layout, fingerprint: fingerprint,
-            lines: [scheme], pins: job.distant.map(PinnedInput.init), isRestarted: options.restart,
+            lines: [scheme], pins: job.distant.map(\.pin), isRestarted: options.restart,
             holder: .own)
         let lock = try OutputLock(paths, output: output, header, waiting: waiting, in: system)
         self.lock = lock

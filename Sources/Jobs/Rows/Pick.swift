@@ -10,7 +10,8 @@ package struct Pick: Sendable, Equatable {
         /// One of some values, each as JSON, in proportion to weights, or alike.
         case list([String], weights: [Double]?)
         case range(DecimalRange)
-        case file(PickedFile)
+        /// One of a file's lines, each as JSON; or a field of one.
+        case file(String, field: String?, lines: [String])
     }
 
     package let name: String
@@ -55,7 +56,7 @@ package struct Pick: Sendable, Equatable {
     func value(ofRow row: Int, stream: UInt64) -> String {
         let bits = RandomStream.bits(stream: stream, position: row)
         switch source {
-        case .list(let values, nil): return values[bits.place(below: values.count)]
+        case .list(let values, nil), .file(_, _, let values): return values[bits.place(below: values.count)]
         case .list(let values, let weights?):
             // Single roundings of IEEE 754 in a fixed order: the same on any machine, and exact for whole weights with a sum
             // below 2^53. The last value with a weight above 0 is picked if no sum is above.
@@ -63,14 +64,13 @@ package struct Pick: Sendable, Equatable {
             let target = Double(bits >> 11) * 0x1p-53 * sums[last]
             return values[(0..<last).partition { sums[$0] > target }]
         case .range(let range): return range.value(bits)
-        case .file(let file): return file.value(bits)
         }
     }
 
     /// The file that it needs; nil without one.
     package var file: SourceFile? {
-        guard case .file(let file) = source else { return nil }
-        return SourceFile(path: file.path, what: "the file that \(name) is picked from")
+        guard case .file(let path, _, _) = source else { return nil }
+        return SourceFile(path: path, what: "the file that \(name) is picked from")
     }
 }
 
@@ -86,10 +86,10 @@ extension Pick {
             return ["of": list, "weights": .array(weights)]
         case .range(let range):
             return ["from": Self.json(range.text(range.first)), "to": Self.json(range.text(range.last))]
-        case .file(let picked):
-            guard case .object(var members) = try file(picked.path) else { return .null }
-            members["field"] = picked.field.map { .string($0) }
-            return .object(members)
+        case .file(let path, let field, _):
+            var shown = try file(path)
+            if let field { shown["field"] = .string(field) }
+            return shown
         }
     }
 

@@ -53,7 +53,7 @@ struct JobOptions: ParsableArguments {
     ///   - pins, bring: for remote inputs, see `JobSettings.bringInputs`.
     /// - Throws: `UserError` for a problem of all of them.
     func eachSettings(
-        awaitsInput: Bool, pins: PinnedInput.Origin, bring: @escaping DistantInput.Bring
+        awaitsInput: Bool, pins: JobSettings.PinningRuns, bring: @escaping DistantInput.Bring
     ) throws -> [(file: String?, settings: Result<JobSettings, any Error>)] {
         (files.count > 1 ? files.map { [$0] } : [files]).map { files in
             var one = self
@@ -72,7 +72,7 @@ struct JobOptions: ParsableArguments {
     ///   - pins, bring: for remote inputs, see `JobSettings.bringInputs`.
     func settings(
         output: String? = nil, awaitsInput: Bool = false,
-        pins: PinnedInput.Origin = .results, bring: DistantInput.Bring? = nil
+        pins: JobSettings.PinningRuns = .results, bring: DistantInput.Bring? = nil
     ) throws -> JobSettings {
         guard files.count <= 1 else {
             throw UserError(.usage, "one job file at a time: \(files[1]) is one too many.")

@@ -43,9 +43,7 @@ import Testing
     @Test func logsNameVersions() throws {
         var header = LogHeader(fingerprint: RunFingerprint([("model", "m")]))
         #expect(!String(decoding: header.line, as: UTF8.self).contains("sources"))
-        header.pins = [
-            PinnedInput(DistantInput(address: "https://u:p@h/a?sig=1", version: "v", files: []))
-        ]
+        header.pins = [DistantInput(address: "https://u:p@h/a?sig=1", version: "v", files: []).pin]
         let read = try #require(header.line.withUnsafeBytes { LogHeader($0) })
         #expect(read.pins == header.pins && read.pins[0].address == "https://h/a?sig=...")
     }
