@@ -95,7 +95,7 @@ package struct JobFreshness: Sendable, Equatable {
     private mutating func compare(with old: RunFingerprint) {
         guard let now else { return }
         changes = now.changes(from: old)
-        concernsSteps = !changes.isEmpty && now.steps(of: old) != nil
+        concernsSteps = !changes.isEmpty && now.hasSteps
     }
 }
 

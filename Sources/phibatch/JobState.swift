@@ -101,7 +101,7 @@ extension JobFreshness {
         let settings: Message =
             "settings differ: \(changes.map { "\($0)" as Message }.joined(separator: "; "))"
         let again: Message =
-            (concernsSteps ? "repeats only the changed steps and those that use them" : "begins again")
+            (concernsSteps ? "repeats only what the change concerns" : "begins again")
             + "; earlier results stay under another name"
         if let unknown {
             let option: Message = concernsSteps ? "--if-changed restart" : "--restart"

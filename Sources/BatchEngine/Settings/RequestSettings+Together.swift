@@ -27,11 +27,12 @@ extension RequestSettings {
 
     /// Returns everything that a request's outcome from the model depends on, for a task: equal bytes mean equal
     /// outcomes. A new setting is included unless its row in the table excludes it.
-    package func content(of task: RequestSetting.Task) -> [UInt8] {
+    /// - Parameter task: nil for everything that results depend on.
+    package func content(of task: RequestSetting.Task? = nil) -> [UInt8] {
         var content: [UInt8] = []
         for setting in RequestSetting.all {
-            guard setting.changesOutcomeOf.contains(task), setting.changesResults, setting.changes(self),
-                let value = setting.text(in: self)
+            guard task.map(setting.changesOutcomeOf.contains) ?? true, setting.changesResults,
+                setting.changes(self), let value = setting.text(in: self)
             else { continue }
             // Lengths make the encoding unambiguous.
             content += "\(setting.name) \(value.utf8.count) \(value) ".utf8

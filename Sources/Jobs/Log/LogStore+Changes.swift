@@ -47,8 +47,8 @@ extension LogStore {
             "was \(what) with another model or other settings:\n"
                 + differences(change).map { "  \($0)\n" as Message }.joined(separator: "")
                 + "Run it as it was \(what), "
-                + (change.old.flatMap(fingerprint.steps) == nil
-                    ? "" : "make only what the changed steps concern again (--if-changed restart), ")
+                + (job.steps.isEmpty
+                    ? "" : "make only what the change concerns again (--if-changed restart), ")
                 + "keep the results there are and do the others with the new settings (--if-changed keep), or \(beginAgain)"
         )
     }

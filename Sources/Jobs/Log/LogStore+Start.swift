@@ -100,7 +100,7 @@ extension LogStore {
     ///   - names: of logs beside the output.
     ///   - missed: gets the name of each that has nothing for this run.
     private func openPreviousRows(_ names: [String], missed: (String) -> Void = { _ in }) throws {
-        for name in names.map(Paths.name) {
+        for name in names.map(Paths.name) where !job.steps.isEmpty {
             let rows: OutputLog?
             do { rows = try OutputLog(Paths.join(paths.folder, name), in: system) } catch let error
                 as UserError
@@ -108,13 +108,12 @@ extension LogStore {
             {
                 rows = nil
             }
-            let steps = fingerprint.steps(of: rows?.headers ?? [])
-            guard let rows, !steps.isEmpty else {
+            guard let rows else {
                 missed(name)
                 continue
             }
-            try rows.readPacked { steps[$0] != nil }
-            _ = try rows.readPlain { steps[$0] != nil }
+            try rows.readPacked()
+            _ = try rows.readPlain()
             previousRows.append(rows)
             writer.header.rowsFrom.append(name)
         }

@@ -44,6 +44,8 @@ package struct RunFingerprint: Sendable, Equatable {
         }
     }
 
+    package var hasSteps: Bool { parts.contains { $0.name == Self.steps } }
+
     /// Whether rows are dropped as duplicates.
     var comparesRows: Bool {
         parts.contains {
@@ -74,24 +76,6 @@ package struct RunFingerprint: Sendable, Equatable {
 }
 
 extension RunFingerprint {
-    /// The steps of another run's job, where it differs from this one's in nothing else; nil where it does.
-    package func steps(of other: RunFingerprint) -> String? {
-        func rest(_ run: RunFingerprint) -> RunFingerprint {
-            RunFingerprint(run.parts.filter { $0.name != Self.steps }.map { ($0.name, $0.value) })
-        }
-        guard parts.contains(where: { $0.name == Self.steps }), rest(self) == rest(other) else { return nil }
-        return other.parts.first { $0.name == Self.steps }?.value
-    }
-
-    /// The steps of such runs among those that logs tell of, by their digests.
-    func steps(of headers: [LogHeader]) -> [String: String] {
-        var steps: [String: String] = [:]
-        for run in headers.flatMap({ [$0.fingerprint] + $0.kept.compactMap(\.fingerprint) }) {
-            steps[run.digest] = self.steps(of: run)
-        }
-        return steps
-    }
-
     /// A member `fingerprint`: the parts as pairs.
     func write(to writer: inout JSONWriter) {
         writer.array("fingerprint") { writer in

@@ -55,17 +55,18 @@ package final class StepPlan: LineTask {
         /// and job. Nil if that is unknown.
         /// - Parameters:
         ///   - works: the requests of its first try.
-        ///   - fields: the row's, with the results of earlier steps.
-        func digest(of works: [PendingRequest], _ fields: JSONValue) -> UInt64? {
+        ///   - line: the row's, with the results of earlier steps.
+        func digest(of works: [PendingRequest], _ line: PromptRecord) -> UInt64? {
             var content = RequestContent("phibatch step 1")
             for work in works {
                 guard let key = work.owned?.request.key else { return nil }
                 content.append(key.hash)
             }
             content.append(Array(settings.utf8))
+            content.append(line.asked.content())
             // What later tries ask, and whether there are any, depends on all that templates name.
             for name in (tries > 1 ? used : Set(preparer.taskNames)).sorted() where name != self.name {
-                content.append(Array(JSONWriter.text(of: fields[name] ?? .null).utf8))
+                content.append(Array(JSONWriter.text(of: line.fields[name] ?? .null).utf8))
             }
             return SHA.short(of: content.bytes)
         }

@@ -129,7 +129,7 @@ struct StepRow: Sendable {
     private mutating func ask(_ prepared: PreparedLine) throws -> RequestOutcome {
         var works = prepared.work(stepLabel, nil)
         if vain == 0 {
-            digest = step.digest(of: works, line.fields)
+            digest = step.digest(of: works, line)
             if let digest, let known = label.earlier[digest] {
                 (timing, isOwn) = (timing ?? .zero, true)
                 line.fields[step.name] = Self.value(of: known)
