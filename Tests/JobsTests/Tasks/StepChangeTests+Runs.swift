@@ -106,12 +106,16 @@ extension StepChangeTests {
         #expect(try text(old) == before)
     }
 
-    @Test func anotherSeedLeavesWhatDrawsNothing() throws {
+    @Test func anotherSettingChangesWhatItAppliesTo() throws {
         try run(job())
+        // Questions have a temperature of their own, and are asked once for each topic.
+        let warmer = try job { $0.temperature = 0.8 }
+        let (expectedRows, requests) = try fresh(warmer)
+        #expect(try run(warmer).model.admissions == requests - 20)
+        #expect(try text(warmer) == expectedRows)
         let job = try job(changed("close")) { $0.seed = 6 }
         let (expected, all) = try fresh(job)
-        // Questions are asked at temperature 0, once for each topic.
-        #expect(try run(job).model.admissions == all - 20)
+        #expect(try run(job).model.admissions == all)
         #expect(try text(job) == expected)
         // And so does a wholly new beginning, also when it is interrupted, and the steps change again.
         let again = try self.job { $0.seed = 6 }
