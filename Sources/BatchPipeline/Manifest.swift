@@ -20,12 +20,12 @@ package struct Manifest: Sendable {
     /// - Throws: `UserError` if the output is missing or incomplete, or a file can't be read.
     package init(_ job: JobSettings, cache: WeightCacheLocation, energy: Double? = nil) throws {
         let status = try JobStatus.read(output: job.output)
-        guard status.state == .complete, let settings = OutputLog.header(of: job.output) else {
+        guard status.state == .complete, let header = status.log?.finished?.header else {
             throw UserError(.badJob, at: job.output, "is not there, or not complete; run the job first.")
         }
         var members = try Self.members(
-            job, output: job.output, errors: job.errors, made: settings.fingerprint, kept: settings.kept,
-            results: status.done, failed: status.failed, completionTokens: status.completionTokens)
+            job, output: job.output, errors: job.errors, made: header.fingerprint, kept: header.kept,
+            counts: (status.done, status.failed, status.completionTokens))
         if let energy {
             members["energy"] = ["joules_per_1000_tokens": .double((1000 * energy).rounded() / 1000)]
         } else if let old = try? Manifest(ofOutput: job.output)?.json, old["output"] == members["output"] {
@@ -37,10 +37,9 @@ package struct Manifest: Sendable {
 
     /// - Parameters:
     ///   - made: nil if the model is not on this machine.
-    ///   - kept: nil if unknown.
     private static func members(
-        _ job: JobSettings, output: String, errors: String?, made: RunFingerprint?, kept: [AcceptedRun]?,
-        results: Int, failed: Int, completionTokens: Int
+        _ job: JobSettings, output: String, errors: String?, made: RunFingerprint?, kept: [AcceptedRun],
+        counts: (results: Int, failed: Int, completionTokens: Int)
     ) throws -> JSONObject {
         var members: JSONObject = ["phibatch_manifest": .int(version), "program": .string(program)]
         members["run"] = made.map { .string($0.digest) }
@@ -49,10 +48,11 @@ package struct Manifest: Sendable {
         members["input"] = .array(try input(job))
         members["model"] = model(job)
         members["made_with"] = made.map(parts)
-        let others = kept?.compactMap { $0.fingerprint.map(parts) } ?? []
+        let others = kept.compactMap { $0.fingerprint.map(parts) }
         if !others.isEmpty { members["some_results_made_with"] = .array(others) }
         members["counts"] = [
-            "results": .int(results), "failed": .int(failed), "completion_tokens": .int(completionTokens),
+            "results": .int(counts.results), "failed": .int(counts.failed),
+            "completion_tokens": .int(counts.completionTokens),
         ]
         return members
     }
@@ -150,29 +150,27 @@ package struct Manifest: Sendable {
         }
     }
 
-    package typealias Comparison = (differences: [Message], unseen: [Message])
+    typealias Comparison = (differences: [Message], unseen: [Message])
 
     /// Compares each of its members with the present value.
     /// - Parameters:
-    ///   - output: the manifest's output.
-    ///   - errors: its file of failed lines, if any.
-    ///   - check: the check of the output.
+    ///   - check: the check of the manifest's output.
+    ///   - made: the job's fingerprint; nil if its model is not on this machine.
     /// - Returns: members that differ, and members without anything to compare.
-    /// - Throws: the errors of a run, if a file can't be read.
-    package func comparison(
-        with job: JobSettings, output: String, errors: String?, check: OutputCheck, cache: WeightCacheLocation
+    /// - Throws: `UserError` if a file can't be read.
+    func comparison(
+        with job: JobSettings, _ check: OutputCheck, made: RunFingerprint?
     ) throws -> Comparison {
-        let settings = OutputLog.header(of: output)
         let here = try Self.members(
-            job, output: output, errors: errors, made: job.runFingerprint(cache: cache), kept: settings?.kept,
-            results: check.results, failed: check.failed, completionTokens: check.completionTokens)
+            job, output: check.path, errors: check.errors, made: made, kept: check.header.kept,
+            counts: (check.results, check.failed, check.completionTokens))
         let (old, new) = (Self.values(in: json), Self.values(in: .object(here)))
         let now = Dictionary(new, uniquingKeysWith: { first, _ in first })
         let names = Set(old.map(\.0))
         var (differences, unseen): ([Message], [Message]) = ([], [])
         for (name, value) in old {
             guard let right = now[name] else {
-                if name.hasPrefix("some_results_made_with"), settings?.kept.isEmpty == true {
+                if name.hasPrefix("some_results_made_with"), check.header.kept.isEmpty {
                     differences.append("\(name) is there, but no result was made so")
                 } else {
                     unseen.append("\(name) (nothing here to compare it with)")

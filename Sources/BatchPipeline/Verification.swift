@@ -6,22 +6,6 @@ import OperatingSystem
 /// Comparison of lines of a finished output with lines generated again. A job gives the same bytes on any machine, so
 /// anyone can check a dataset's answers. The rest of the output, its failed lines and its manifest are checked, too.
 package struct Verification {
-    /// Number of lines to compare.
-    package enum Extent: Sendable, Equatable {
-        case lines(Int)
-        case percent(Double)
-        /// One percent, but at least ten.
-        case standard
-
-        func count(of total: Int) -> Int {
-            switch self {
-            case .lines(let count): min(count, total)
-            case .percent(let percent): min(total, Int((Double(total) * percent / 100).rounded(.up)))
-            case .standard: min(total, max(10, (total + 99) / 100))
-            }
-        }
-    }
-
     /// Number of lines in the input, and of those compared.
     package let total: Int
     package let lines: Int
@@ -40,10 +24,11 @@ package struct Verification {
     /// - Parameters:
     ///   - results: the output to verify. It is only read.
     ///   - errors: its file of failed lines, also only read; nil if it has none.
+    ///   - sample: returns the number of lines to compare, of so many.
     ///   - run: runs the job to its end, and returns its numbers.
     /// - Throws: `UserError` if there are no such results, or the input can be read only once; the errors of a run.
     package init(
-        _ job: BatchJob, results: String, errors: String?, extent: Extent,
+        _ job: BatchJob, results: String, errors: String?, sample: (Int) -> Int,
         run: (BatchJob) throws -> RunStatistics
     ) throws {
         var job = job
@@ -51,7 +36,7 @@ package struct Verification {
         guard let total = try job.settings.countLines() else {
             throw UserError(.usage, "an input that can be read only once can't be verified; give a file.")
         }
-        (self.total, lines) = (total, extent.count(of: total))
+        (self.total, lines) = (total, min(total, sample(total)))
         let places = (0..<total).shuffled().prefix(lines).sorted().map(job.settings.selection.place)
         let folder = FileManager.default.temporaryDirectory.path + "/phibatch-verify-\(UUID().uuidString)"
         // The output may be private to its owner.
@@ -70,52 +55,42 @@ package struct Verification {
         let statistics = try run(again)
         let made = places.isEmpty ? nil : try FinishedOutput(again.settings.output)
         let chosen = Set(places)
-        var (number, different, first) = (0, 0, Message?.none)
-        check = try OutputCheck(job.settings, output: results, errors: errors) { spot, record in
-            guard let made, chosen.contains(spot.place), number < made.count else { return }
-            let again = try made.record(number)
-            number += 1
-            let found: Message? =
-                if let record {
-                    Self.difference(record, again, in: results)
-                } else { "\(results) has no result of this line." }
-            guard let difference = found else { return }
+        var (compared, different, first) = (0, 0, Message?.none)
+        check = try OutputCheck(job.settings, output: results, errors: errors) { place, key, record in
+            guard let made, chosen.contains(place), compared < made.count else { return }
+            let again = try made.record(compared)
+            compared += 1
+            let found =
+                if let record { Self.difference(record, again, in: results) } else {
+                    "\(results) has no result of this line." as Message?
+                }
+            guard let found else { return }
             different += 1
-            first =
-                first
-                ?? "the result \(spot.key.id), line \(spot.place + 1) of those that count: \(difference)"
+            first = first ?? "the result \(key.id), line \(place + 1) of those that count: \(found)"
         }
-        (compared, self.different) = (number, different)
+        (self.compared, self.different) = (compared, different)
         faults = check.faults.map { "\(results): \($0)" }
         if check.faultCount > check.faults.count {
             faults.append("and \(check.faultCount - check.faults.count) more")
         }
-        let keptRuns = try checkRuns(job, results)
+        let now = try job.settings.runFingerprint(cache: job.cache)
+        let others = now.map { now in check.madeBy.filter { $0.run != now.digest } } ?? []
+        let kept = Set(check.header.kept.map(\.digest))
+        faults += others.filter { !kept.contains($0.run) }.map {
+            "\(results): \($0.results) results were made with another model, arithmetic or settings (run \($0.run))"
+        }
         if let first { faults.append(first) }
         faults += job.settings.answers == nil ? [] : statistics.wrongAnswers
-        let manifest = try Manifest(ofOutput: results)?.comparison(
-            with: job.settings, output: results, errors: errors, check: check, cache: job.cache)
+        let manifest = try Manifest(ofOutput: results)?.comparison(with: job.settings, check, made: now)
         faults += manifest?.differences.map { "the manifest: \($0)" } ?? []
         let answers = job.settings.answers.map {
             "answers in \($0): \(statistics.answersVerified) checked, \(statistics.wrongAnswers.count) differ"
                 as Message
         }
-        text = (verdict(manifest) + [answers, unseen(keptRuns, manifest)].compactMap { $0 })
+        text =
+            (verdict(manifest)
+            + [answers, unseen(others.filter { kept.contains($0.run) }, manifest)].compactMap { $0 })
             .joined(separator: "\n" as Message)
-    }
-
-    /// Checks the runs of the output's results.
-    /// - Returns: the runs that the output keeps on purpose.
-    private mutating func checkRuns(_ job: BatchJob, _ results: String) throws -> [RunShare] {
-        guard let now = try job.settings.runFingerprint(cache: job.cache) else { return [] }
-        let kept = OutputLog.header(of: results)?.kept.map(\.digest) ?? []
-        let others = check.madeBy.filter { $0.run != now.digest }
-        for share in others where !kept.contains(share.run) {
-            faults.append(
-                "\(results): \(share.results) results were made with another model, arithmetic or settings (run \(share.run))"
-            )
-        }
-        return others.filter { kept.contains($0.run) }
     }
 
     private func verdict(_ manifest: Manifest.Comparison?) -> [Message] {

@@ -60,13 +60,14 @@ struct VerifyCommand: ParsableCommand {
 
     @OptionGroup var options: JobOptions
 
-    private var extent: Verification.Extent {
+    /// Returns the number of lines to compare, of so many.
+    private var sampling: (Int) -> Int {
         get throws {
-            guard let sample else { return .standard }
+            guard let sample else { return { max(10, ($0 + 99) / 100) } }
             if sample.hasSuffix("%"), let percent = Double(sample.dropLast()), percent > 0, percent <= 100 {
-                return .percent(percent)
+                return { Int((Double($0) * percent / 100).rounded(.up)) }
             }
-            if let count = Int(sample), count > 0 { return .lines(count) }
+            if let count = Int(sample), count > 0 { return { _ in count } }
             throw UserError(
                 .usage, "--sample must be a number of lines or a share such as 5%, but is \(sample).")
         }
@@ -79,7 +80,7 @@ struct VerifyCommand: ParsableCommand {
     }
 
     func run() throws {
-        let extent = try extent
+        let sampling = try sampling
         var options = options
         if manifest {
             return print(try Manifest.write(options.settings(bring: ModelFetch.here.bring)).path)
@@ -111,7 +112,7 @@ struct VerifyCommand: ParsableCommand {
         job.cache = .standard()
         job.settings.model = try inputs.folder(of: job.settings)
         Files.closeNewOnesToOthers()
-        try verify(job, path, errors: errors, extent, console)
+        try verify(job, path, errors: errors, sampling, console)
     }
 
     private func finish(_ check: OutputCheck, _ path: String, _ console: Console) throws {
@@ -130,10 +131,10 @@ struct VerifyCommand: ParsableCommand {
     }
 
     private func verify(
-        _ job: BatchJob, _ path: String, errors: String?, _ extent: Verification.Extent, _ console: Console
+        _ job: BatchJob, _ path: String, errors: String?, _ sampling: (Int) -> Int, _ console: Console
     ) throws {
         let signals = SignalWatch(resumable: false, job: "verify", form: nil)
-        let verification = try Verification(job, results: path, errors: errors, extent: extent) { job in
+        let verification = try Verification(job, results: path, errors: errors, sample: sampling) { job in
             let progress = ProgressReport(console: console, metrics: nil)
             let outcome = try job.run(stopFlag: signals.stopFlag) { progress.update($0, of: "verify", $0) }
             if outcome.status == .interrupted { throw ExitCode(128 + (signals.received ?? SIGINT)) }

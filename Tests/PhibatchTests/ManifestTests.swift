@@ -95,7 +95,7 @@ struct ManifestTests {
             try text.write(toFile: path, atomically: true, encoding: .utf8)
             let manifest = try #require(try Manifest(ofOutput: settings.output))
             return try manifest.comparison(
-                with: settings, output: settings.output, errors: nil, check: check, cache: .standard())
+                with: settings, check, made: settings.runFingerprint(cache: .standard()))
         }
         let fine = try comparison(honest)
         // What the run took is there on some machines, and never compared.

@@ -435,6 +435,13 @@ package final class FinishedOutput: OutputLog {
         try readPacked()
     }
 
+    /// Number of results of the first line; 1 where there is none.
+    package func samples() throws -> Int {
+        var samples = 1
+        while samples < count, try record(samples).key.sample > 0 { samples += 1 }
+        return samples
+    }
+
     /// Whether the output is, byte for byte, as it was written.
     package func isAsWritten() throws -> Bool { try fits(path, in: .real) }
 

@@ -5,7 +5,13 @@ import OperatingSystem
 /// written, whatever its answers say. There are as many results as lines times samples, in the input's order, each byte
 /// for byte as its format writes what the log has of it, and nothing else; the same holds for the file of failed lines,
 /// where there is one.
-package struct OutputCheck: Sendable, Equatable {
+package struct OutputCheck {
+    /// The output, and its file of failed lines; nil if it has none.
+    package let path: String
+    package let errors: String?
+    /// Header of its log.
+    package let header: LogHeader
+    package let madeBy: [RunShare]
     package private(set) var results = 0
     package private(set) var failed = 0
     package private(set) var completionTokens = 0
@@ -14,38 +20,49 @@ package struct OutputCheck: Sendable, Equatable {
     package private(set) var faults: [Message] = []
     /// Things that were not looked at.
     package private(set) var unseen: [Message] = []
-    package private(set) var madeBy: [RunShare] = []
 
     private static let faultsShown = 6
 
-    /// A result's place in the output.
-    package struct Spot {
-        /// The line's place in the input.
-        package var place: Int
-        package var key: ResultKey
-    }
+    private let output: FinishedOutput
+    private let rows: RenderedFile?
+    private var failedLines: RenderedFile?
+
+    /// Receives each result that there should be, with its line's place in the input; nil if it is not there.
+    package typealias Visitor = (_ place: Int, ResultKey, ResultRecord?) throws -> Void
 
     /// Checks an output: against its job's input and its log, or against its log alone if the job is not known, or its
     /// input can be read but once.
     /// - Parameters:
     ///   - path: the output, which need not be where the job says.
     ///   - errors: the file of failed lines, likewise.
-    ///   - visit: gets each result that there should be, if it is there.
     /// - Throws: `UserError` if there is no such output, or it has no log, or if the input can't be read.
     package init(
         _ job: JobSettings? = nil, output path: String, errors: String? = nil,
-        visit: (Spot, ResultRecord?) throws -> Void = { _, _ in }
+        visit: Visitor = { _, _, _ in }
     ) throws {
         guard let output = try FinishedOutput(path), Files.kind(of: path) != nil else {
             throw UserError(.missingInput, at: path, "there are no such results.")
         }
-        madeBy = output.shares
+        (self.output, self.path, self.errors) = (output, path, errors)
+        (header, madeBy) = (output.header, output.shares)
+        let job = try job.flatMap { try $0.canReadTwice() ? $0.asFinished(in: path) : nil }
+        let samples = try job?.sampleCount ?? output.samples()
+        rows = try RenderedFile(path, output.format().makeEncoder(samples: samples))
         if output.lost > 0 { add("\(output.lost) results are damaged in the log, or missing") }
-        if let job, try job.canReadTwice() {
-            try check(output, of: job.asFinished(in: path), errors, visit)
+        if let job {
+            try check(against: job, visit)
         } else {
-            try check(output)
+            unseen = [
+                "whether results are those of the input's lines, in their order (name the job for that)"
+            ]
+            if header.format.hasSuffix(ResultFormat.omittingEnd) {
+                unseen.append("the file of failed lines, which only the job names")
+            }
+            for number in 0..<output.count { try check(output.record(number), number) }
         }
+        if let fault = try? rows?.end() { add("the output \(fault)") }
+        if (try? output.isAsWritten()) != true, faultCount == 0 { add("the output is not as it was written") }
+        if let fault = try failedLines?.end() { add("the file of failed lines \(fault)") }
     }
 
     private mutating func add(_ fault: Message) {
@@ -58,31 +75,16 @@ package struct OutputCheck: Sendable, Equatable {
         add("result \(number + 1) (\(key.id)\(sample)) \(fault)")
     }
 
-    /// The end of the rows, and what else shows that the output is another one.
-    private mutating func finish(_ rows: inout RenderedFile?, _ output: FinishedOutput) {
-        if let fault = try? rows?.end() { add("the output \(fault)") }
-        if (try? output.isAsWritten()) != true, faultCount == 0 { add("the output is not as it was written") }
-    }
-
     /// Counts a result, and compares its row with what the format writes of it.
-    private mutating func check(
-        _ record: ResultRecord, _ number: Int, _ rows: inout RenderedFile?
-    ) throws {
+    private mutating func check(_ record: ResultRecord, _ number: Int) throws {
         results += 1
         failed += record.result.isFailed ? 1 : 0
         completionTokens += record.result.completionTokens
         if let fault = try rows?.append(record) { add(number, record.key, fault) }
     }
-}
 
-// MARK: With its job
-
-extension OutputCheck {
-    private mutating func check(
-        _ output: FinishedOutput, of job: JobSettings, _ errors: String?,
-        _ visit: (Spot, ResultRecord?) throws -> Void
-    ) throws {
-        let (header, format) = (output.header, job.outputFormat)
+    private mutating func check(against job: JobSettings, _ visit: Visitor) throws {
+        let format = job.outputFormat
         if header.format != format.nameInLog || header.layout != format.layout {
             func shown(_ name: String, _ layout: String) -> String {
                 layout.isEmpty ? name : "\(name) (\(layout.prefix(until: "\n")))"
@@ -91,23 +93,13 @@ extension OutputCheck {
                 "the format is \(shown(header.format, header.layout)), and should be \(shown(format.nameInLog, format.layout))"
             )
         }
-        var rows = try RenderedFile(output.path, output.format().makeEncoder(samples: job.sampleCount))
-        var failedLines = try errors.flatMap {
-            try RenderedFile($0, format.makeEncoder(samples: job.sampleCount, failures: true))
+        if let errors {
+            failedLines = try RenderedFile(
+                errors, format.makeEncoder(samples: job.sampleCount, failures: true))
+            if failedLines == nil { add("\(errors), the file of failed lines, is not there") }
         }
-        if let errors, failedLines == nil { add("\(errors), the file of failed lines, is not there") }
-        try walk(job, output, &rows, &failedLines, visit)
-        finish(&rows, output)
-        if let fault = try failedLines?.end() { add("the file of failed lines \(fault)") }
-    }
-
-    private mutating func walk(
-        _ job: JobSettings, _ output: FinishedOutput, _ rows: inout RenderedFile?,
-        _ failedLines: inout RenderedFile?, _ visit: (Spot, ResultRecord?) throws -> Void
-    ) throws {
         let index = output.index
-        let keys = try LineKeys(job, earlier: output.lines)
-        var lines = JobLines(job, keys)
+        var lines = JobLines(job, try LineKeys(job, earlier: output.lines))
         var repetitions: [UInt64: Int] = [:]
         var seen = SeenIDs()
         var decisions = try RowDecisions(job)
@@ -118,7 +110,6 @@ extension OutputCheck {
             let isNew = seen.insert(line.id)
             for sample in 0..<line.samples(in: job) {
                 let key = line.key(sample, filed: output.hashes)
-                let spot = Spot(place: line.place, key: key)
                 var name = ResultIndex.nameHash(key, repetition: 0)
                 if !isNew {
                     repetitions[name, default: 0] += 1
@@ -127,7 +118,7 @@ extension OutputCheck {
                 wanted += 1
                 guard let number = index.find(name) else {
                     add("there is no result of line \(line.place + 1) (\(key.id))")
-                    try visit(spot, nil)
+                    try visit(line.place, key, nil)
                     continue
                 }
                 if number > next {
@@ -144,14 +135,14 @@ extension OutputCheck {
                     $0.name != carried && $0.name != OpenAIRequest.keptName
                 }
                 if let kept, own != kept { add(number, key, "does not carry the fields that the line has") }
-                try check(record, number, &rows)
+                try check(record, number)
                 if let fault = try failedLines?.append(record) {
                     add(number, key, "in the file of failed lines \(fault)")
                 }
                 if let fault = decisions?.fault(in: record.result, wanted - 1, of: line) {
                     add(number, key, fault)
                 }
-                try visit(spot, record)
+                try visit(line.place, key, record)
             }
         }
         if let fault = decisions?.faultAtEnd { add(fault) }
@@ -163,57 +154,37 @@ extension OutputCheck {
     }
 }
 
-// MARK: Without its job
-
-extension OutputCheck {
-    private mutating func check(_ output: FinishedOutput) throws {
-        unseen = ["whether results are those of the input's lines, in their order (name the job for that)"]
-        if output.header.format.hasSuffix(ResultFormat.omittingEnd) {
-            unseen.append("the file of failed lines, which only the job names")
-        }
-        var samples = 1
-        while samples < output.count, try output.record(samples).key.sample > 0 { samples += 1 }
-        var rows = try RenderedFile(output.path, output.format().makeEncoder(samples: samples))
-        for number in 0..<output.count { try check(output.record(number), number, &rows) }
-        finish(&rows, output)
-    }
-}
-
 /// A file beside what its format writes of the results in the log. After the first difference nothing is compared.
-private struct RenderedFile {
+private final class RenderedFile {
     private let pieces: FilePieces
     private let size: Int
     private var encoder: ResultEncoder
     private var position = 0
     private var isOff = false
-    /// The fault in its beginning, until it is told.
-    private var fault: Message?
+    /// Whether its beginning is at fault.
+    private var beginsElse = false
 
     /// - Returns: nil if there is no such file, or its format is no text.
     init?(_ path: String, _ encoder: ResultEncoder) throws {
         guard encoder.format.table == nil, let file = try File.textIfPresent(path)
-        else {
-            return nil
-        }
+        else { return nil }
         (pieces, size) = (FilePieces(file), try file.info().size)
         self.encoder = encoder
-        fault = try difference { $0.begin(&$1) }.map { _ in "does not begin as it should" }
+        beginsElse = try difference { $0.begin(&$1) } != nil
     }
 
     /// Returns the fault in what the file has of a result; nil if there is none.
-    mutating func append(_ record: ResultRecord) throws -> Message? {
+    func append(_ record: ResultRecord) throws -> Message? {
         try difference { $0.append(record, to: &$1) }
     }
 
-    mutating func end() throws -> Message? {
-        if let fault { return fault }
+    func end() throws -> Message? {
+        if beginsElse { return "does not begin as it should" }
         if try difference({ $0.end(&$1) }) != nil { return "does not end as it should" }
         return isOff || position == size ? nil : "has \(counted(size - position, "byte")) more than it should"
     }
 
-    private mutating func difference(_ body: (inout ResultEncoder, inout [UInt8]) -> Void) throws
-        -> Message?
-    {
+    private func difference(_ body: (inout ResultEncoder, inout [UInt8]) -> Void) throws -> Message? {
         var bytes: [UInt8] = []
         body(&encoder, &bytes)
         if isOff || bytes.isEmpty { return nil }
@@ -228,15 +199,8 @@ private struct RenderedFile {
 
 /// Decisions on rows of a finished output, made again: each follows from the rows before it.
 struct RowDecisions {
-    /// Decisions on the rows of a shard, or on all where there are none, and how many are wanted.
-    private struct Part {
-        var gates: AcceptFilter
-        var wanted: Int?
-        /// Number of rows accepted before the last line.
-        var before = 0
-    }
-
-    private var parts: [Part]
+    /// Decisions on the rows of each shard, or on all where there are none, and the rows accepted before the last line.
+    private var parts: [(gates: AcceptFilter, before: Int)]
     private let plan: StepPlan
     private let samples: Int
     private let perLine: Int?
@@ -246,15 +210,16 @@ struct RowDecisions {
 
     /// - Returns: nil if nothing is decided so.
     init?(_ job: JobSettings) throws {
-        guard let gates = AcceptFilter(job) else { return nil }
-        if let lines = job.selection.lines, job.selection.isJoined {
-            parts = lines.indices.map { index in
-                let shard = LineSelection.Shard(index: index, count: lines.count)
-                return Part(gates: gates, wanted: job.selection.wanted.map(shard.share))
+        let shards = job.selection.isJoined ? job.selection.lines?.count ?? 1 : 1
+        parts = (0..<shards).compactMap { index in
+            var own = job
+            if shards > 1 {
+                let shard = LineSelection.Shard(index: index, count: shards)
+                own.selection = LineSelection(shard: shard, wanted: job.selection.wanted)
             }
-        } else {
-            parts = [Part(gates: gates, wanted: gates.wanted)]
+            return AcceptFilter(own).map { ($0, 0) }
         }
+        if parts.isEmpty { return nil }
         (plan, samples, perLine) = (try StepPlan(job), job.sampleCount, job.untilPerLine)
     }
 
@@ -280,11 +245,11 @@ struct RowDecisions {
 
     /// The fault in the output's end; nil if there is none.
     var faultAtEnd: Message? {
-        for (accepted, before, wanted) in parts.map({ ($0.gates.accepted, $0.before, $0.wanted) }) {
-            guard let wanted else { continue }
-            let ofShard: Message = parts.count > 1 ? " of a shard" : ""
-            if accepted < wanted {
-                return "only \(accepted) of \(wanted) rows\(ofShard) are accepted (until)"
+        let ofShard: Message = parts.count > 1 ? " of a shard" : ""
+        for (gates, before) in parts {
+            guard let wanted = gates.wanted else { continue }
+            if gates.accepted < wanted {
+                return "only \(gates.accepted) of \(wanted) rows\(ofShard) are accepted (until)"
             }
             if before >= wanted {
                 return "there are rows\(ofShard) after as many as are wanted were accepted (until)"

@@ -135,7 +135,7 @@ import Testing
 
     @Test func verificationMakesThemAgain() throws {
         try run(job())
-        func verify() throws -> Verification { try ScriptedRun.verification(job(), .lines(9)) }
+        func verify() throws -> Verification { try ScriptedRun.verification(job(), lines: 9) }
         let fine = try verify()
         #expect(fine.total == 40 && fine.lines == 9 && fine.compared == 9)
         #expect(fine.different == 0 && fine.check.faultCount == 0, "\(fine.faults)")
@@ -157,10 +157,9 @@ import Testing
         func differences() throws -> [String] {
             let job = try job()
             let manifest = try #require(try Manifest(ofOutput: job.output))
-            return try manifest.comparison(
-                with: job, output: job.output, errors: nil,
-                check: OutputCheck(job, output: job.output, errors: nil), cache: .off
-            ).differences.map(\.text)
+            let check = try OutputCheck(job, output: job.output)
+            return try manifest.comparison(with: job, check, made: job.runFingerprint(cache: .off))
+                .differences.map(\.text)
         }
         #expect(try differences().isEmpty)
         try folder.write("Ann\nBo\nCy\nEve\n".utf8, to: "names")

@@ -83,7 +83,7 @@ import Testing
     }
 
     private func verify(_ job: JobSettings, lines: Int) throws -> Verification {
-        try ScriptedRun.verification(job, .lines(lines))
+        try ScriptedRun.verification(job, lines: lines)
     }
 
     /// Stopped again and again, and more of it wanted later, it is the same; and all that looks at it agrees.

@@ -154,10 +154,10 @@ enum ScriptedRun {
 
     /// Verifies a job's output by runs whose stores `store` opens.
     static func verification(
-        _ job: JobSettings, _ extent: Verification.Extent = .percent(100),
+        _ job: JobSettings, lines: Int = .max,
         store: (JobSettings) throws -> LogStore = { try ScriptedRun.store($0) }
     ) throws -> Verification {
-        try Verification(BatchJob(job), results: job.output, errors: job.errors, extent: extent) {
+        try Verification(BatchJob(job), results: job.output, errors: job.errors, sample: { _ in lines }) {
             let store = try store($0.settings)
             store.others = try FinishedOutput(job.output)
             return try Runner(job: $0.settings, model: ScriptedModel(), store: store).run().statistics
