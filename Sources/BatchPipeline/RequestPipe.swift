@@ -79,48 +79,38 @@ package final class RequestPipe: Sendable {
         do throws(JSONFault) { message = try JSONValue(parsing: bytes, limits: .ownLine) } catch {
             return refuse(nil, "The message is no JSON of a request: \(error).")
         }
-        do throws(SettingProblem) { try take(message) } catch {
+        do throws(LineError) { try take(message) } catch {
             refuse(message.int("request"), error.message)
         }
     }
 
-    private func take(_ message: JSONValue) throws(SettingProblem) {
-        func known<Value>(
-            _ name: String, _ right: String, _ read: (JSONValue) -> Value?
-        ) throws(SettingProblem) -> Value? {
-            guard let value = message[name] else { return nil }
-            guard let known = read(value) else { throw SettingProblem("`\(name)` must be \(right).") }
-            return known
-        }
-        func object(_ value: JSONValue) -> [UInt8]? {
-            if case .object = value { Array(JSONWriter.text(of: value).utf8) } else { nil }
-        }
+    private func take(_ message: JSONValue) throws(LineError) {
         if case .object(let members) = message,
             let other = members.first(where: { !Self.members.contains($0.name) })
         {
-            throw SettingProblem(
+            throw LineError(
+                .badField,
                 "A message has no member `\(other.name.prefix(64))`; it has request, line, settings, index and stream, or cancel."
             )
         }
-        let line = try known("line", "an object", object)
-        let settings = try known("settings", "an object", object)
-        let index = try known("index", "a number, counted from 0") {
-            $0.integer.flatMap { $0 < 0 ? nil : $0 }
-        }
-        let streams = try known("stream", "true or false") {
-            if case .bool(let flag) = $0 { flag } else { nil }
+        let (line, settings) = (try message.object("line"), try message.object("settings"))
+        let streams = try message.flag("stream") ?? false
+        let index = message["index"].map { $0.integer ?? -1 } ?? 0
+        guard index >= 0 else {
+            throw LineError(.badField, "`index` must be a number, counted from 0.")
         }
         if let cancelled = message.int("cancel") { return requests.cancel(cancelled) }
         guard let request = message.int("request"), let line else {
-            throw SettingProblem("A message has `request` and `line`, or `cancel`.")
+            throw LineError(.badField, "A message has `request` and `line`, or `cancel`.")
         }
         guard !requests.holds(request) else {
             return refuse(nil, "The request \(request) is already running.")
         }
+        func bytes(_ members: JSONObject) -> [UInt8] { Array(JSONWriter.text(of: .object(members)).utf8) }
         requests.put(
-            PipedLines.Line(request: request, index: index ?? 0, bytes: line, streams: streams ?? false) {
+            PipedLines.Line(request: request, index: index, bytes: bytes(line), streams: streams) {
                 [weak self] in self?.tell(request, $0)
-            }, settings ?? [])
+            }, settings.map(bytes) ?? [])
     }
 
     /// Declares that no more messages will come.
@@ -136,11 +126,13 @@ package final class RequestPipe: Sendable {
                 writer.string("text", text)
                 if sample > 0 { writer.int("sample", sample) }
                 if attempt > 0 { writer.int("attempt", attempt) }
-            case .result(let bytes, let left):
+            case .results(let records, let left, let samples):
+                var (encoder, bytes) = (ResultFormat.jsonl.makeEncoder(samples: samples), [UInt8]())
+                for record in records { encoder.append(record, to: &bytes) }
                 writer.int("left", left)
-                writer.raw("result", String(decoding: bytes, as: UTF8.self))
-            // Only OpenAI's requests have these, and a pipe has none.
-            case .reasoning, .answers: break
+                writer.raw("result", String(decoding: bytes.dropLast(), as: UTF8.self))
+            // Only OpenAI's requests have it, and a pipe has none.
+            case .reasoning: break
             case .failure(let error): Self.write(Self.code(of: error), "\(error)", &writer)
             case .stopped:
                 Self.write("stopped", "phibatch was asked to stop before the request was done.", &writer)

@@ -27,12 +27,10 @@ final class ClientAnswer: Sendable {
         switch event {
         case .text(let text, let choice, _): tell(text, of: choice)
         case .reasoning(let text, let choice): tell(text, of: choice, isReasoning: true)
-        case .answers(let results, let run): end(results, run)
+        case .results(let records, _, _): end(records.map(\.result), records.first?.run ?? "")
         case .failure(let error): end(.failure(error))
         case .stopped: end(.busy(503, "The server was asked to stop before the request was done."))
         case .cancelled: metrics.withLock { $0.cancelled += 1 }
-        // Only lines in another format than OpenAI's cause this.
-        case .result: end(.error("The result has another form.", status: 500))
         }
     }
 

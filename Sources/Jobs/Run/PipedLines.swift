@@ -5,8 +5,8 @@ import FoundationShim
 ///
 /// Lines are put in by one thread, read by the feeder's, and answered by the loop's.
 package final class PipedLines: ResultStore, Sendable {
-    /// A request's line.
-    package struct Line: Sendable {
+    /// A request's line, whose results are told as they come.
+    package final class Line: @unchecked Sendable {
         let request: Int
         /// Its place among the caller's lines, from 0.
         let index: Int
@@ -15,6 +15,13 @@ package final class PipedLines: ResultStore, Sendable {
         let streams: Bool
         /// Receives what becomes of it, on several threads.
         package let tell: @Sendable (Event) -> Void
+        // Guarded by the state of the lines that it is put into.
+        /// Results that have not been told: all of one of OpenAI's requests are told together.
+        fileprivate var held: [ResultRecord] = []
+        /// Number of the results that are made.
+        fileprivate var made = 0
+        /// Samples of which the reasoning is told.
+        fileprivate var reasoning: Set<Int> = []
 
         package init(
             request: Int, index: Int, bytes: [UInt8], streams: Bool,
@@ -31,72 +38,52 @@ package final class PipedLines: ResultStore, Sendable {
         case text(String, sample: Int, attempt: Int)
         /// Reasoning before the text of a sample, if it is kept apart and the text is streamed.
         case reasoning(String, sample: Int)
-        /// A result as a native output has it, and how many are still to come.
-        case result([UInt8], left: Int)
-        /// All results of one of OpenAI's requests, in the order of their samples.
-        case answers([GenerationResult], run: String)
+        /// A result, and how many of the line's are still to come; of one of OpenAI's requests all, in the order of their
+        /// samples.
+        case results([ResultRecord], left: Int, of: Int)
         case failure(any Error)
         case stopped
         case cancelled
     }
 
-    private final class OpenLine {
-        let line: Line
-        var left: Int
-        /// Finished samples of one of OpenAI's requests, until all are there.
-        var held: [(sample: Int, result: GenerationResult)] = []
-        /// Samples of which the reasoning is told.
-        var reasoning: Set<Int> = []
-        var isDropped = false
-
-        init(_ line: Line, results: Int) { (self.line, left) = (line, results) }
-    }
-
-    private struct OpenLines {
-        var waiting: Deque<OpenLine> = []
+    private struct State {
+        var waiting: Deque<Line> = []
         /// By their requests.
-        var open: [Int: OpenLine] = [:]
+        var open: [Int: Line] = [:]
         /// Results that are claimed and still to come, by their places in the run.
-        var places: [Int: OpenLine] = [:]
+        var places: [Int: Line] = [:]
         /// The places of those that are not wanted any more.
         var dropped: Set<Int> = []
         /// The line that was read last, of which results are claimed.
-        var current: OpenLine?
+        var current: Line?
         var isClosed = false
 
-        /// - Returns: nil if the result isn't wanted.
-        mutating func close(_ position: Int) -> OpenLine? {
-            let one = places.removeValue(forKey: position)
-            return dropped.remove(position) == nil ? one : nil
-        }
+        /// Whether it is waited for. Its number may be another request's by now.
+        func isOpen(_ line: Line) -> Bool { open[line.request] === line }
 
-        /// The number may be another request's by now.
-        mutating func end(_ one: OpenLine) {
-            if open[one.line.request] === one { open[one.line.request] = nil }
+        /// - Returns: nil if the result isn't wanted.
+        mutating func close(_ position: Int) -> Line? {
+            let line = places.removeValue(forKey: position)
+            return dropped.remove(position) == nil ? line : nil
         }
     }
 
     package let job: JobSettings
     /// Of the run's fingerprint, which results name.
     package let digest: String
-    private let isByLine: Bool
-    private let state = Condition(OpenLines())
+    private let state = Condition(State())
 
     /// - Parameter digest: of the run's fingerprint, which results name.
     package init(_ job: JobSettings, digest: String) {
-        self.job = job
-        isByLine = job.outputFormat.isByLine
-        self.digest = digest
+        (self.job, self.digest) = (job, digest)
     }
 
     /// - Returns: false if all before was done, and the run that reads these lines is at its end.
     package func put(_ line: Line) -> Bool {
-        let results = job.sampleCount
-        return state.change { state in
+        state.change { state in
             guard !state.isClosed else { return false }
-            let one = OpenLine(line, results: results)
-            state.open[line.request] = one
-            state.waiting.append(one)
+            state.open[line.request] = line
+            state.waiting.append(line)
             return true
         }
     }
@@ -104,14 +91,13 @@ package final class PipedLines: ResultStore, Sendable {
     /// - Returns: false if there is no such request.
     package func cancel(_ request: Int) -> Bool {
         state.change { state in
-            guard let one = state.open.removeValue(forKey: request) else { return false }
-            if let place = state.waiting.firstIndex(where: { $0 === one }) {
+            guard let line = state.open.removeValue(forKey: request) else { return false }
+            if let place = state.waiting.firstIndex(where: { $0 === line }) {
                 state.waiting.remove(at: place)
             } else {
-                one.isDropped = true
-                state.dropped.formUnion(state.places.filter { $0.value === one }.keys)
+                state.dropped.formUnion(state.places.filter { $0.value === line }.keys)
             }
-            one.line.tell(.cancelled)
+            line.tell(.cancelled)
             return true
         }
     }
@@ -132,16 +118,16 @@ package final class PipedLines: ResultStore, Sendable {
                 state.current = nil
                 return .some(nil)
             }
-            guard let one = state.waiting.popFirst() else { return nil }
-            state.current = one
-            return one.line
+            guard let line = state.waiting.popFirst() else { return nil }
+            state.current = line
+            return line
         }
     }
 
     package func claim(_ key: ResultKey, position: Int) -> StoredState {
         state.withLock { state in
             state.places[position] = state.current
-            if state.current?.isDropped == true { state.dropped.insert(position) }
+            if let line = state.current, !state.isOpen(line) { state.dropped.insert(position) }
         }
         return .new
     }
@@ -150,25 +136,18 @@ package final class PipedLines: ResultStore, Sendable {
 
     package func append(_ result: GenerationResult, key: ResultKey, position: Int) {
         state.change { state in
-            guard let one = state.close(position) else { return }
-            guard !isByLine else { return hold(result, key.sample, of: one, &state) }
-            one.left -= 1
-            if one.left == 0 { state.end(one) }
-            var encoder = ResultFormat.jsonl.makeEncoder(samples: job.sampleCount)
-            var bytes: [UInt8] = []
-            let record = ResultRecord(key: key, repetition: 0, run: digest, result: result)
-            encoder.append(record, to: &bytes)
-            bytes.removeLast()
-            one.line.tell(.result(bytes, left: one.left))
+            guard let line = state.close(position) else { return }
+            line.made += 1
+            line.held.append(ResultRecord(key: key, repetition: 0, run: digest, result: result))
+            // A request names its results, and each result its request.
+            let isByLine = job.outputFormat.isByLine
+            let all = isByLine ? OpenAIRequest(of: result).choices ?? job.sampleCount : job.sampleCount
+            if line.made >= all, state.isOpen(line) { state.open[line.request] = nil }
+            if isByLine, line.made < all { return }
+            let results = line.held.sorted { $0.key.sample < $1.key.sample }
+            line.tell(.results(results, left: all - line.made, of: all))
+            line.held = []
         }
-    }
-
-    /// The request names its results, and each result its request.
-    private func hold(_ result: GenerationResult, _ sample: Int, of one: OpenLine, _ state: inout OpenLines) {
-        one.held.append((sample, result))
-        guard one.held.count >= OpenAIRequest(of: result).choices ?? job.sampleCount else { return }
-        state.end(one)
-        one.line.tell(.answers(one.held.sorted { $0.sample < $1.sample }.map(\.result), run: digest))
     }
 
     /// - Parameters:
@@ -176,13 +155,14 @@ package final class PipedLines: ResultStore, Sendable {
     ///   - reasoning: nil where none is kept apart.
     func received(_ text: String, of label: RequestLabel, isCertain: Bool, after reasoning: () -> String?) {
         state.withLock { state in
-            guard let one = state.places[label.position], one.line.streams, !one.isDropped,
-                isCertain || !isByLine
+            let isByLine = job.outputFormat.isByLine
+            guard let line = state.places[label.position], line.streams,
+                !state.dropped.contains(label.position), isCertain || !isByLine
             else { return }
-            if isByLine, one.reasoning.insert(label.sample).inserted, let reasoning = reasoning() {
-                one.line.tell(.reasoning(reasoning, sample: label.sample))
+            if isByLine, line.reasoning.insert(label.sample).inserted, let reasoning = reasoning() {
+                line.tell(.reasoning(reasoning, sample: label.sample))
             }
-            one.line.tell(.text(text, sample: label.sample, attempt: label.attempt))
+            line.tell(.text(text, sample: label.sample, attempt: label.attempt))
         }
     }
 
@@ -199,8 +179,8 @@ package final class PipedLines: ResultStore, Sendable {
     package func end(_ error: (any Error)?) {
         state.change { state in
             state.isClosed = true
-            for (_, one) in state.open.sorted(by: { $0.key < $1.key }) {
-                one.line.tell(error.map { .failure($0) } ?? .stopped)
+            for (_, line) in state.open.sorted(by: { $0.key < $1.key }) {
+                line.tell(error.map { .failure($0) } ?? .stopped)
             }
             state.open = [:]
             state.waiting = []
