@@ -67,14 +67,13 @@ extension BatchJob {
 
     /// Writes the manifest of a job that is complete, if it is to have one.
     private func closed(_ result: Result<RunOutcome, any Error>) -> Result<RunOutcome, any Error> {
-        guard settings.provenance, case .success(let outcome) = result, outcome.status == .complete else {
-            return result
-        }
-        return Result {
+        Result {
+            let outcome = try result.get()
             // A run without any line makes no output.
-            guard Files.kind(of: settings.output) != nil else { return outcome }
-            let energy = outcome.statistics.joulesPerThousandTokens
-            try Manifest(settings, cache: cache, energy: energy).put(besideOutput: settings.output)
+            if settings.provenance, outcome.status == .complete, Files.kind(of: settings.output) != nil {
+                let energy = outcome.statistics.joulesPerThousandTokens
+                try Manifest(settings, cache: cache, energy: energy).put(besideOutput: settings.output)
+            }
             return outcome
         }
     }
@@ -109,9 +108,9 @@ extension BatchJob {
 
     private func openStore(_ fingerprint: RunFingerprint, _ stopFlag: StopFlag) throws -> any ResultStore {
         guard settings.output != "-" else {
-            if restarts { throw UserError(.usage, "--restart has no meaning with output -.") }
-            if prunes { throw UserError(.usage, "--prune has no meaning with output -.") }
-            if redo != nil { throw UserError(.usage, "output - leaves nothing to make again.") }
+            guard !restarts, !prunes, redo == nil else {
+                throw UserError(.usage, "--restart, --prune and redo have no meaning with output -.")
+            }
             return StreamStore(
                 fingerprint: fingerprint, samples: settings.sampleCount,
                 format: settings.outputFormat)

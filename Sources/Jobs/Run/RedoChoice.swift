@@ -5,32 +5,32 @@ import PhiText
 
 /// Choice of a finished output's results that are to be made again.
 package struct RedoChoice: Sendable {
-    private enum Rule: Sendable {
-        case condition(TextTemplate)
-        /// In UTF-8.
-        case ids(Set<[UInt8]>)
-        case failed
-        /// The choice of a redo that was interrupted.
-        case earlier
-    }
-
-    private let rule: Rule
+    /// Returns whether a result is chosen; nil to go on with a redo that was interrupted.
+    private var holds: (@Sendable (ResultRecord) throws -> Bool)?
     /// By this a redo that was interrupted is known again.
     private let hash: UInt64
+    /// Ids that results must have, in UTF-8.
+    private var ids: Set<[UInt8]> = []
+    package private(set) var keepsSeed = false
 
-    private init(_ rule: Rule, _ text: String) {
-        (self.rule, hash) = (rule, SHA.short(of: text.utf8))
+    private init(_ text: String, holds: (@Sendable (ResultRecord) throws -> Bool)?) {
+        (self.holds, hash) = (holds, SHA.short(of: text.utf8))
     }
 
     /// To go on with a redo that was interrupted.
-    package init() { self.init(.earlier, "") }
+    package init() { self.init("", holds: nil) }
 
     /// - Parameter condition: in the templates' language, over the members of a result.
     /// - Throws: `UserError` if it is malformed.
     package init(where condition: String) throws {
         do {
             let template = try TextTemplate("{% if \(condition) %}1{% endif %}", name: "--where")
-            self.init(.condition(template), "where \(condition)")
+            self.init("where \(condition)") { record in
+                do { return try !template.render(Self.members(record)).isEmpty } catch let error as UserError
+                {
+                    throw UserError(.usage, "\(error) (the result \(record.key.id))")
+                }
+            }
         } catch let error as UserError {
             throw UserError(.usage, "\(error)")
         }
@@ -39,19 +39,23 @@ package struct RedoChoice: Sendable {
     /// - Parameter list: an id a line. Empty lines count for nothing.
     package init(ids list: String) {
         let lines = list.utf8.split(separator: 0x0A).map { Array($0.last == 0x0D ? $0.dropLast() : $0) }
-        self.init(.ids(Set(lines.filter { !$0.isEmpty })), "ids \(list)")
+        let ids = Set(lines.filter { !$0.isEmpty })
+        self.init("ids \(list)") { ids.contains(Array($0.key.id.utf8)) }
+        self.ids = ids
     }
 
     /// Failed results, which are made again with the same seed.
-    package static var failed: RedoChoice { RedoChoice(.failed, "failed") }
-
-    package var keepsSeed: Bool { if case .failed = rule { true } else { false } }
+    package static var failed: RedoChoice {
+        var choice = RedoChoice("failed") { $0.result.isFailed }
+        choice.keepsSeed = true
+        return choice
+    }
 
     /// The keys of a job's results that are chosen, and how many results there are.
     /// - Throws: `UserError` if the output is not there, an id is none of a result, or the condition asks of a result what
     ///   it doesn't have; `UserError` if the output is not complete, or can't be read.
     package func results(of job: JobSettings) throws -> (chosen: [ResultKey], total: Int) {
-        if case .earlier = rule {
+        guard let holds else {
             throw UserError(.usage, "say which results: --failed, --where CONDITION, or --ids FILE.")
         }
         let path = job.output
@@ -78,22 +82,7 @@ package struct RedoChoice: Sendable {
         return (chosen, output.count)
     }
 
-    private func holds(_ record: ResultRecord) throws -> Bool {
-        switch rule {
-        case .earlier: return false
-        case .failed: return record.result.isFailed
-        case .ids(let ids): return ids.contains(Array(record.key.id.utf8))
-        case .condition(let template):
-            do {
-                return try !template.render(Self.members(record)).isEmpty
-            } catch let error as UserError {
-                throw UserError(.usage, "\(error) (the result \(record.key.id))")
-            }
-        }
-    }
-
     private func checkIDs(_ chosen: [ResultKey]) throws {
-        guard case .ids(let ids) = rule else { return }
         let missing = ids.subtracting(chosen.map { Array($0.id.utf8) })
         guard let first = missing.min(by: { $0.lexicographicallyPrecedes($1) }) else { return }
         let more: Message = missing.count > 1 ? " (and \(counted(missing.count - 1, "other")) of --ids)" : ""
@@ -127,8 +116,7 @@ package struct RedoChoice: Sendable {
         of job: JobSettings, note: (_ chosen: Int, _ total: Int) -> Void, open: () throws -> LogStore
     ) throws -> LogStore {
         let store = try open()
-        if case .earlier = rule, store.redo != nil { return store }
-        if store.redo == hash { return store }
+        if store.redo == hash || holds == nil && store.redo != nil { return store }
         do {
             let (chosen, total) = try results(of: job)
             note(chosen.count, total)

@@ -22,11 +22,8 @@ package struct ShardMerge {
     /// - Throws: `UserError` naming the shard that is missing, not complete, damaged, or of another job or input.
     package init(output: String, count: Int, maxFailures: FailureLimit? = nil) throws {
         let system = FileSystem.real
-        var shards: [Shard] = []
-        for index in 0..<count { shards.append(try Shard(output, index, of: count, in: system)) }
-        var format = try shards[0].output.format()
+        let shards = try (0..<count).map { try Shard(output, $0, of: count, in: system) }
         let first = shards[0].header
-        if format.table != nil { format.table = ParquetColumns(joining: shards.map(\.path)) }
         for shard in shards
         where shard.header.format != first.format || shard.header.layout != first.layout
             || shard.header.fingerprint != first.fingerprint || shard.header.kept != first.kept
@@ -35,18 +32,22 @@ package struct ShardMerge {
                 .mismatch, at: shard.path,
                 "is of another job than \(shards[0].path): model or settings differ.")
         }
+        var format = try shards[0].output.format()
+        if format.table != nil { format.table = ParquetColumns(joining: shards.map(\.path)) }
         let total = try Self.checkLengths(shards)
-        let joined = Self.joined(shards)
-        var settings = LogHeader(
-            format: format.nameInLog, layout: format.layout, fingerprint: first.fingerprint, kept: first.kept)
-        settings.shard = joined.name
-        settings.pins = first.pins
-        settings.lines = shards.reduce([LineScheme]()) { $0.adding($1.header.lines) }
-        settings.input = try Self.checkInputs(shards)
-        settings.failures = checkFailures(shards, of: total, maxFailures, output)
+        // Each has decided of its rows by itself.
+        let wanted = shards[0].selection.wanted
+        let joined =
+            wanted != nil || first.fingerprint.comparesRows
+            ? LineSelection(lines: shards.map(\.lines), wanted: wanted) : .all
+        let header = LogHeader(
+            format: format.nameInLog, layout: format.layout, fingerprint: first.fingerprint, kept: first.kept,
+            lines: shards.reduce([]) { $0.adding($1.header.lines) }, pins: first.pins, shard: joined.name,
+            input: try Self.checkInputs(shards),
+            failures: checkFailures(shards, of: total, maxFailures, output))
         let paths = try OutputPaths(output: output, in: system)
         let lock = try OutputLock(
-            paths, output: output, LogHeader(fingerprint: settings.fingerprint, holder: .own), waiting: nil,
+            paths, output: output, LogHeader(fingerprint: first.fingerprint, holder: .own), waiting: nil,
             in: system)
         defer { lock.release() }
         guard try !OutputLog(reading: lock.log).hasResults() else {
@@ -54,9 +55,9 @@ package struct ShardMerge {
         }
         var place = try OutputPlace(paths, output: output, in: system)
         try place.prepare()
-        let samples = shards.first { $0.samples > 0 }?.samples ?? 1
+        let samples = try shards.first { $0.lines > 0 }?.output.samples() ?? 1
         let writer = try OutputWriter(
-            at: place, settings, replacing: lock.log, format: format, samples: samples)
+            at: place, header, replacing: lock.log, format: format, samples: samples)
         var ids = SeenIDs()
         while lines < total {
             let shard = shards[joined.place(of: lines) % count]
@@ -77,13 +78,6 @@ package struct ShardMerge {
     }
 
     // MARK: What must hold between them
-
-    /// Returns the lines that they have together. Each has decided of its rows by itself.
-    private static func joined(_ shards: [Shard]) -> LineSelection {
-        let wanted = shards[0].selection.wanted
-        guard wanted != nil || shards[0].header.fingerprint.comparesRows else { return .all }
-        return LineSelection(lines: shards.map(\.lines), wanted: wanted)
-    }
 
     /// All shards have the same number of lines, the first ones perhaps one more; or each has those that it took until
     /// its share of rows was accepted.
@@ -154,8 +148,6 @@ private final class Shard {
     let failures: AllowedFailures
     let selection: LineSelection
     private(set) var lines = 0
-    /// Results of the first line.
-    private(set) var samples = 0
     private var next = 0
 
     init(_ output: String, _ number: Int, of count: Int, in system: FileSystem) throws {
@@ -187,9 +179,9 @@ private final class Shard {
             throw UserError(
                 .mismatch, at: path, "is not as it was written. Run this shard again.")
         }
-        for number in 0..<self.output.count {
-            if try self.output.record(number).key.sample == 0 { lines += 1 }
-            if lines == 1 { samples += 1 }
+        try finished.visit { record in
+            if record.key.sample == 0 { lines += 1 }
+            return true
         }
     }
 
