@@ -207,7 +207,7 @@ extension RequestSetting {
     }
 
     /// Settings that lines may have, except `choices`, which may be a field like others: see `Choices`.
-    fileprivate static let ofLines = all(in: .line).filter { $0.name != Choices.ownField }
+    fileprivate static let ofLines = all(in: .line).filter { $0.name != GenerateTask.ownChoices }
 }
 
 extension RequestSettings {

@@ -64,52 +64,10 @@ package struct LinePreparer: Sendable {
     }
 }
 
-/// Converts texts of one line to a model's tokens.
-struct LineEncoder {
-    let maker: RequestMaker
-    /// Escapes texts of control tokens in the line; nil if they are parsed.
-    private let shield: ControlTokenEscaper?
-
-    init(_ record: PromptRecord, _ job: JobSettings, _ maker: RequestMaker) {
-        self.maker = maker
-        shield = job.parsesControlTokens ? nil : maker.text.shield(for: record.fields)
-    }
-
-    var limits: ModelLimits { maker.limits }
-    var text: any TextCoding { maker.text }
-
-    /// Whether texts of control tokens in the line are taken as text.
-    var isCovered: Bool { shield?.holdsToken ?? false }
-
-    /// Returns the line with control tokens escaped; nil if nothing escapes them.
-    func covered(_ record: PromptRecord) -> PromptRecord? { shield.map(record.covered) }
-
-    /// - Parameter limit: texts must have fewer tokens.
-    /// - Throws: `LineError`.
-    func tokens(of content: Prompt, below limit: Int) throws -> [Int32] {
-        let tokens: [Int32]
-        do {
-            tokens = try text.tokens(for: content, contextLength: limit, shield: shield)
-        } catch let error as UserError {
-            if error.kind == .promptTooLong { throw LineError(.promptTooLong, error.message) }
-            switch content {
-            case .messages, .continued: throw LineError(.templateError, error.message)
-            case .text, .tokens: throw LineError(.badPrompt, error.message)
-            }
-        }
-        if let wrong = tokens.first(where: { $0 < 0 || Int($0) >= limits.vocabularySize }) {
-            throw LineError(
-                .badPrompt,
-                "The line has the token id \(wrong), but the model's ids end at \(limits.vocabularySize - 1)."
-            )
-        }
-        return tokens
-    }
-}
-
 /// A prompt as token ids, and settings of its answer.
 struct EncodedPrompt {
-    let encoder: LineEncoder
+    /// The line's own.
+    let maker: RequestMaker
     /// The prompt with control tokens escaped.
     let content: Prompt
     let tokens: [Int32]
@@ -132,12 +90,13 @@ struct EncodedPrompt {
     ) throws {
         missing = try record.request.map { try $0.missing(in: job) } ?? []
         let plain = try builder.prompt(for: record)
-        encoder = LineEncoder(record, job, try maker())
-        let covered = encoder.covered(record)
+        let maker = try maker().reading(record, job)
+        self.maker = maker
+        let covered = maker.covered(record)
         content = try (covered.map { try builder.prompt(for: $0) } ?? plain).written(
-            by: encoder.text.tools, asking: ToolsRule.asked(of: record, covered: covered, in: job))
-        let length = encoder.limits.contextLength
-        tokens = try encoder.tokens(of: content, below: length)
+            by: maker.text.tools, asking: ToolsRule.asked(of: record, covered: covered, in: job))
+        let length = maker.limits.contextLength
+        tokens = try maker.tokens(of: content, below: length)
         guard !tokens.isEmpty else { throw LineError(.missingPrompt, "The prompt has no tokens.") }
         guard tokens.count < length else {
             throw LineError(
@@ -146,7 +105,7 @@ struct EncodedPrompt {
             )
         }
         settings = RequestSettings.merged(job: job.request, line: record.asked)
-        if let problem = settings.problem(vocabularySize: encoder.limits.vocabularySize) {
+        if let problem = settings.problem(vocabularySize: maker.limits.vocabularySize) {
             throw LineError(.badField, problem)
         }
         keepsTokens = job.tokens == true
@@ -156,8 +115,7 @@ struct EncodedPrompt {
         } else if case .text(let text) = plain {
             echo = text
         } else {
-            let encoder = encoder
-            echo = String(decoding: tokens.flatMap { encoder.text.piece(of: $0).bytes }, as: UTF8.self)
+            echo = String(decoding: tokens.flatMap { maker.text.piece(of: $0).bytes }, as: UTF8.self)
         }
     }
 
@@ -167,6 +125,18 @@ struct EncodedPrompt {
     var maxTokens: Int {
         min(
             settings.maxTokens ?? RequestSettings.defaultMaxTokens,
-            encoder.limits.contextLength - tokens.count)
+            maker.limits.contextLength - tokens.count)
+    }
+}
+
+extension Prompt {
+    /// Returns the prompt with a text in place of the model's answer.
+    func followed(by text: String) -> Prompt {
+        switch self {
+        case .messages(let messages): .continued(messages, prefix: text)
+        case .continued(let messages, let prefix): .continued(messages, prefix: prefix + text)
+        case .text(let own): .text(own + text)
+        case .tokens: preconditionFailure("no text follows token ids")
+        }
     }
 }

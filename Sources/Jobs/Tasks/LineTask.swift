@@ -54,9 +54,48 @@ package struct RequestMaker: Sendable {
     var model: [UInt8]?
     /// Notified when a slow part of a request is ready.
     var waiter: @Sendable () -> Void = {}
+    /// Escapes texts of control tokens in the line; nil if they are parsed.
+    private var shield: ControlTokenEscaper?
 
     package init(_ text: any TextCoding, _ limits: ModelLimits, _ grammars: AnswerGrammars) {
         (self.text, self.limits, self.grammars) = (text, limits, grammars)
+    }
+
+    // MARK: One line
+
+    /// Returns the maker of one line's requests.
+    func reading(_ record: PromptRecord, _ job: JobSettings) -> RequestMaker {
+        var own = self
+        own.shield = job.parsesControlTokens ? nil : text.shield(for: record.fields)
+        return own
+    }
+
+    /// Whether texts of control tokens in the line are taken as text.
+    var isCovered: Bool { shield?.holdsToken ?? false }
+
+    /// Returns the line with control tokens escaped; nil if nothing escapes them.
+    func covered(_ record: PromptRecord) -> PromptRecord? { shield.map(record.covered) }
+
+    /// - Parameter limit: texts must have fewer tokens.
+    /// - Throws: `LineError`.
+    func tokens(of content: Prompt, below limit: Int) throws -> [Int32] {
+        let tokens: [Int32]
+        do {
+            tokens = try text.tokens(for: content, contextLength: limit, shield: shield)
+        } catch let error as UserError {
+            if error.kind == .promptTooLong { throw LineError(.promptTooLong, error.message) }
+            switch content {
+            case .messages, .continued: throw LineError(.templateError, error.message)
+            case .text, .tokens: throw LineError(.badPrompt, error.message)
+            }
+        }
+        if let wrong = tokens.first(where: { $0 < 0 || Int($0) >= limits.vocabularySize }) {
+            throw LineError(
+                .badPrompt,
+                "The line has the token id \(wrong), but the model's ids end at \(limits.vocabularySize - 1)."
+            )
+        }
+        return tokens
     }
 
     /// - Parameters:

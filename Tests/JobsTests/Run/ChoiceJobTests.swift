@@ -204,9 +204,11 @@ import Testing
     }
 
     @Test func choicesWithoutOwnTokensAreRefused() throws {
-        #expect(try Choices.tree([[4], [5, 6]], of: ["a", "b"], ends: [1]).depth == 2)
+        #expect(try GenerateTask.tree([[4], [5, 6]], of: ["a", "b"], ends: [1]).depth == 2)
         for choices: [[Int32]] in [[[4], [5, 6], [5, 6]], [[4], []], [[4, 1], [4]]] {
-            #expect(throws: LineError.self) { try Choices.tree(choices, of: ["a", "b", "c"], ends: [1]) }
+            #expect(throws: LineError.self) {
+                try GenerateTask.tree(choices, of: ["a", "b", "c"], ends: [1])
+            }
         }
     }
 }

@@ -5,37 +5,26 @@ import PhiText
 
 /// Chooses the likeliest of some whole answers: the job's, those in a field that it names, or the line's own
 /// `choices`.
-struct Choices: Sendable {
-    private let job: JobSettings
-    private let builder: PromptBuilder
-    /// The field of a line that has them; nil if the job has them, or none are chosen from.
-    private let field: String?
+extension GenerateTask {
+    /// The field of a line's own choices.
+    static let ownChoices = "choices"
 
-    static let ownField = "choices"
-
-    init(_ job: JobSettings, _ builder: PromptBuilder) {
-        (self.job, self.builder) = (job, builder)
+    static func choicesField(_ job: JobSettings, _ builder: PromptBuilder) -> String? {
         // A line's `choices` that are in the prompt are not its choices, unless the job says so.
         let takesOwn =
             !job.choosesAlways && job.linesChoose && job.answerFormat == nil
-            && (job.lineSettings?.contains(Self.ownField) == true || !builder.fields.contains(Self.ownField))
-        field = takesOwn ? Self.ownField : ChoiceList.field(in: job.choices ?? [])
+            && (job.lineSettings?.contains(ownChoices) == true || !builder.fields.contains(ownChoices))
+        return takesOwn ? ownChoices : ChoiceList.field(in: job.choices ?? [])
     }
 
-    /// The field that the job names.
-    var fields: [String] { job.choosesAlways ? field.map { [$0] } ?? [] : [] }
-
     /// Returns the answers that a line chooses from; nil if it doesn't choose.
-    func texts(of record: PromptRecord) throws(LineError) -> [String]? {
-        guard let name = field else { return job.choosesAlways ? job.choices : nil }
-        guard let value = record.fields.given(name), job.choosesAlways || record.reading.reads(name) else {
+    func choices(of record: PromptRecord) throws(LineError) -> [String]? {
+        guard let name = choicesField else { return job.choosesAlways ? job.choices : nil }
+        guard job.choosesAlways || record.reading.reads(name),
+            let elements = try record.fields.list(name, "a list of strings, the answers to choose from")
+        else {
             guard job.choosesAlways else { return nil }
             throw LineError(.badField, "The line has no `\(name)`, which the job names for its choices.")
-        }
-        guard case .array(let elements) = value else {
-            throw LineError(
-                .badField,
-                "`\(name)` must be a list of strings, the answers to choose from, but is \(value.kindName).")
         }
         let texts = try JSONValue.strings(elements, of: name)
         if let problem = ChoiceList.problem(with: texts) {
@@ -45,61 +34,49 @@ struct Choices: Sendable {
     }
 
     func prepare(
-        _ record: PromptRecord, _ texts: [String], by maker: () throws -> RequestMaker
+        _ record: PromptRecord, choosing texts: [String], by maker: () throws -> RequestMaker
     ) throws -> PreparedLine {
         let question = try EncodedPrompt(record, job, builder, maker)
         if !job.choosesAlways, let form = record.form, form.isConstraint {
             throw LineError(.badField, "`choices` and a constraint exclude each other; keep one.")
         }
         try refuseSettings(of: question)
-        if let (use, plan) = try question.reasoning() {
-            return try thinking(plan, use, before: texts, question)
+        let maker = question.maker
+        let choice: Choice
+        var completion: Int
+        let work: @Sendable (RequestLabel, InFlightRecord?) -> [PendingRequest]
+        if let reasoning = try question.reasoning(), let reasonings = maker.text.reasonings {
+            let tree = try Self.tree(
+                texts.map { reasonings.encode(answer: $0) }, of: texts, ends: maker.limits.endOfSequence)
+            let maxTokens = question.maxTokens
+            var plan = reasoning.plan
+            plan.gap = reasonings.gap
+            plan = try plan.beforeAnswer(ofAtLeast: tree.depth, maxTokens: maxTokens)
+            let asked = question.settings.content(of: .generate)
+            choice = Choice(
+                question: question, prompt: question.tokens, texts: texts, tree: tree, use: reasoning.use)
+            completion = maxTokens
+            work = { [choice, plan] label, saved in
+                let kind = Sampling(
+                    maxTokens: maxTokens - tree.depth, sampling: SamplingParameters(question.settings),
+                    form: { _ in NothingMore() }, constraintID: Array("choices".utf8), reasoning: plan,
+                    stream: RandomStream.key(
+                        seed: question.seed &+ label.redo, id: label.streamID, sample: label.streamSample,
+                        attempt: 0),
+                    endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream()
+                )
+                let owner = ChoicePart(label: label, choice: choice)
+                return [.request(maker.request(choice.prompt, kind, asked: asked, saved: saved, for: owner))]
+            }
+        } else {
+            let covered = try maker.covered(record).flatMap(self.choices) ?? texts
+            choice = try choosing(texts, covered, after: question)
+            completion = choice.tree.depth
+            work = { [choice] label, _ in [.request(choice.request(label))] }
         }
-        let covered = try question.encoder.covered(record).flatMap(self.texts) ?? texts
-        let choice = try choosing(texts, covered, after: question)
-        return line(choice, lengths: [(choice.prompt.count, choice.tree.depth)]) { label, _ in
-            [.request(choice.request(label, after: nil))]
-        }
-    }
-
-    private func line(
-        _ choice: Choice, lengths: [(prompt: Int, completion: Int)],
-        work: @escaping @Sendable (RequestLabel, InFlightRecord?) -> [PendingRequest]
-    ) -> PreparedLine {
-        PreparedLine(
-            prompt: choice.prompt, lengths: lengths, isCovered: choice.question.encoder.isCovered,
-            missing: choice.question.missing, work: work)
-    }
-
-    /// Returns a request for the model's reasoning, after which it chooses.
-    private func thinking(
-        _ plan: ReasoningPlan, _ use: RequestSettings.ReasoningUse, before texts: [String],
-        _ question: EncodedPrompt
-    ) throws -> PreparedLine {
-        let maker = question.encoder.maker
-        guard let reasonings = maker.text.reasonings else {
-            preconditionFailure("who thinks has a tokenizer")
-        }
-        let tree = try Self.tree(
-            texts.map { reasonings.encode(answer: $0) }, of: texts, ends: maker.limits.endOfSequence)
-        let maxTokens = question.maxTokens
-        var plan = plan
-        plan.gap = reasonings.gap
-        plan = try plan.beforeAnswer(ofAtLeast: tree.depth, maxTokens: maxTokens)
-        let choice = Choice(question: question, prompt: question.tokens, texts: texts, tree: tree)
-        return line(choice, lengths: [(choice.prompt.count, maxTokens)]) { [plan] label, saved in
-            let settings = question.settings
-            let kind = Sampling(
-                maxTokens: maxTokens - tree.depth, sampling: SamplingParameters(settings),
-                form: { _ in NothingMore() }, constraintID: Array("choices".utf8), reasoning: plan,
-                stream: RandomStream.key(
-                    seed: question.seed &+ label.redo, id: label.streamID, sample: label.streamSample,
-                    attempt: 0),
-                endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream())
-            let owner = ReasoningPart(label: label, choice: choice, use: use)
-            let asked = settings.content(of: .generate)
-            return [.request(maker.request(choice.prompt, kind, asked: asked, saved: saved, for: owner))]
-        }
+        return PreparedLine(
+            prompt: choice.prompt, lengths: [(choice.prompt.count, completion)], isCovered: maker.isCovered,
+            missing: question.missing, work: work)
     }
 
     /// Makes the tree of tokens of a line's choices.
@@ -107,7 +84,7 @@ struct Choices: Sendable {
     private func choosing(
         _ texts: [String], _ covered: [String], after question: EncodedPrompt
     ) throws -> Choice {
-        let (encoder, limits, own) = (question.encoder, question.encoder.limits, question.tokens)
+        let (maker, limits, own) = (question.maker, question.maker.limits, question.tokens)
         if case .tokens = question.content {
             throw LineError(
                 .badField, "`prompt` is a list of token ids, which choices, being texts, can't be put to.")
@@ -117,7 +94,7 @@ struct Choices: Sendable {
                 .badField, "Choices need a token that ends an answer, and the model's files name none.")
         }
         let all = try covered.map { choice in
-            try encoder.tokens(of: question.content.followed(by: choice), below: limits.contextLength + 1)
+            try maker.tokens(of: question.content.followed(by: choice), below: limits.contextLength + 1)
         }
         // If a token spans prompt and choice, all choices begin before it, so that they follow equal tokens.
         let split = max(1, all.map { zip($0, own).prefix { $0 == $1 }.count }.min() ?? 0)
@@ -192,27 +169,33 @@ private struct Choice: Sendable {
     let prompt: [Int32]
     let texts: [String]
     let tree: LabelTree
+    /// Use of the reasoning before it; nil if there is none.
+    var use: RequestSettings.ReasoningUse?
 
-    /// - Parameter reasoning: the model's reasoning, and its use in the result.
-    func request(
-        _ label: RequestLabel, after reasoning: (SamplingDecoding, RequestSettings.ReasoningUse)?
-    ) -> OwnedRequest {
-        question.encoder.maker.request(
-            prompt + (reasoning?.0.sampled ?? []), tree, asked: question.settings.content(of: .choose),
+    func request(_ label: RequestLabel, after reasoning: SamplingDecoding? = nil) -> OwnedRequest {
+        question.maker.request(
+            prompt + (reasoning?.sampled ?? []), tree, asked: question.settings.content(of: .choose),
             for: ChoicePart(label: label, choice: self, reasoning: reasoning))
     }
 }
 
-/// The request of a choice.
+/// The request of a choice, or of the reasoning before it.
 private struct ChoicePart: RequestOwner {
     var label: RequestLabel
     let choice: Choice
-    let reasoning: (SamplingDecoding, RequestSettings.ReasoningUse)?
+    /// The reasoning, if this is the choice after it.
+    var reasoning: SamplingDecoding?
 
+    /// Whether the choice is still to follow.
+    private var isReasoning: Bool { choice.use != nil && reasoning == nil }
+    var isCertain: Bool { !isReasoning }
     /// The reasoning had it.
     var sharesPrompt: Bool { reasoning != nil }
 
     func outcome(of ended: EndedRequest) -> RequestOutcome {
+        if isReasoning {
+            return .more([.request(choice.request(label, after: ended.decoding.of(SamplingDecoding.self)))])
+        }
         let (question, texts, tree) = (choice.question, choice.texts, choice.tree)
         let seed = question.seed &+ label.redo
         let weights = ChoiceWeights(
@@ -221,14 +204,14 @@ private struct ChoicePart: RequestOwner {
             temperature: question.settings.temperature ?? 0,
             stream: RandomStream.key(seed: seed, id: label.streamID, sample: label.streamSample, attempt: 0))
         let tokens = tree.tokens(of: chosen)
-        let reasoningTokens = reasoning?.0.sampled ?? []
+        let reasoningTokens = reasoning?.sampled ?? []
         var answer = GeneratedResult(
             text: texts[chosen], finishReason: .stop, promptTokens: question.tokens.count,
             completionTokens: reasoningTokens.count + tokens.count, seed: seed,
             tokens: question.keepsTokens ? reasoningTokens + tokens : nil,
             provenance: ended.provenance)
         // The text is one of the choices, even where reasoning is kept in it.
-        if let (completion, use) = reasoning { answer.add(completion, as: use == .keep ? .separate : use) }
+        if let reasoning { answer.add(reasoning, as: choice.use == .keep ? .separate : choice.use) }
         answer.probabilities = zip(texts, weights.probabilities).map { .init(text: $0, value: $1) }
         return .made(answer, .init(ended, label, tokens: tokens.count), isOwn: ended.isOwn)
     }
@@ -284,20 +267,6 @@ struct ChoiceWeights {
             if sum > target { return choice }
         }
         return likeliest
-    }
-}
-
-/// The request of reasoning before a choice.
-private struct ReasoningPart: RequestOwner {
-    var label: RequestLabel
-    let choice: Choice
-    let use: RequestSettings.ReasoningUse
-
-    /// The choice follows.
-    var isCertain: Bool { false }
-
-    func outcome(of ended: EndedRequest) -> RequestOutcome {
-        .more([.request(choice.request(label, after: (ended.decoding.of(SamplingDecoding.self), use)))])
     }
 }
 

@@ -7,8 +7,9 @@ package struct GenerateTask: LineTask {
     let job: JobSettings
     /// The constraint of the job.
     let jobFormat: AnswerFormat?
-    private let builder: PromptBuilder
-    private let choices: Choices
+    let builder: PromptBuilder
+    /// The field of a line with the answers that it chooses from; nil if the job has them, or there are none.
+    let choicesField: String?
     private let jobStops: StopSet
     /// The job's settings that change the outcome.
     private let jobAsked: [UInt8]
@@ -16,20 +17,18 @@ package struct GenerateTask: LineTask {
     init(_ job: JobSettings, _ builder: PromptBuilder) {
         (self.job, self.builder) = (job, builder)
         jobFormat = job.answerFormat
-        choices = Choices(job, builder)
+        choicesField = Self.choicesField(job, builder)
         jobStops = StopSet(job.stop ?? [])
         jobAsked = job.request.content(of: .generate)
     }
 
-    var sources: TaskSources { ([], choices.fields) }
+    var sources: TaskSources { ([], job.choosesAlways ? [choicesField].compactMap(\.self) : []) }
 
     func prepare(_ record: PromptRecord, by maker: () throws -> RequestMaker) throws -> PreparedLine {
-        if let texts = try choices.texts(of: record) {
-            return try choices.prepare(record, texts, by: maker)
-        }
+        if let texts = try choices(of: record) { return try prepare(record, choosing: texts, by: maker) }
         var question = try EncodedPrompt(record, job, builder, maker)
         let (settings, maxTokens) = (question.settings, question.maxTokens)
-        let maker = question.encoder.maker
+        let maker = question.maker
         var reasoning: (use: RequestSettings.ReasoningUse, plan: ReasoningPlan)?
         do throws(LineError) { reasoning = try question.reasoning() } catch {
             guard record.request != nil, job.ignoresUnsupported else { throw error }
@@ -43,7 +42,7 @@ package struct GenerateTask: LineTask {
         let asked = settings == job.request ? jobAsked : settings.content(of: .generate)
         return PreparedLine(
             prompt: question.tokens, lengths: [(question.tokens.count, maxTokens)],
-            isCovered: question.encoder.isCovered, missing: question.missing, answer: answer
+            isCovered: maker.isCovered, missing: question.missing, answer: answer
         ) { [question, plan, use = reasoning?.use] label, saved in
             // Only a checked answer has a second attempt.
             let isFresh = question.echo != nil || answer == nil && saved?.attempt ?? 0 > 0

@@ -6,13 +6,13 @@ extension EncodedPrompt {
     /// recognized.
     /// - Throws: `LineError` if reasoning is limited where there is none.
     func reasoning() throws(LineError) -> (use: RequestSettings.ReasoningUse, plan: ReasoningPlan)? {
-        if let problem = settings.reasoningProblem(encoder.text.reasonings) {
+        if let problem = settings.reasoningProblem(maker.text.reasonings) {
             throw LineError(.badField, problem)
         }
-        guard let reasonings = encoder.text.reasonings,
+        guard let reasonings = maker.text.reasonings,
             let use = settings.reasoningUse(isUsual: reasonings.isUsual),
             let plan = reasonings.reasoning(
-                after: content, tokens, settings, maxTokens: maxTokens, of: encoder.limits)
+                after: content, tokens, settings, maxTokens: maxTokens, of: maker.limits)
         else { return nil }
         return (use, plan)
     }

@@ -6,12 +6,17 @@ import PhiText
 
 /// Scores a line's completions, each after the line's prompt.
 struct ScoreTask: LineTask {
+    /// Number of completions that a line may have.
+    private static let countLimit = 1024
+    /// The fields that have completions if the job names none.
+    private static let standardFields = ["completion", "text"]
+
     static func problem(with line: FirstLine) -> String? {
         if line.isRequest {
             return
                 "holds OpenAI's requests, which ask for answers. task: score takes lines with `prompt` and `completion`."
         }
-        guard line.job.completion == nil, !CompletionSource.standard.contains(where: line.has),
+        guard line.job.completion == nil, !standardFields.contains(where: line.has),
             let (names, reference) = line.offer
         else { return nil }
         return
@@ -20,57 +25,99 @@ struct ScoreTask: LineTask {
 
     private let job: JobSettings
     private let builder: PromptBuilder
-    private let source: CompletionSource
+    /// The job's template of a completion; nil if it has none.
+    private let template: TextTemplate?
+    /// The first of these that a line has holds its completions; none if the template is filled.
+    private let fields: [String]
 
     init(_ job: JobSettings, _ builder: PromptBuilder) throws {
         (self.job, self.builder) = (job, builder)
-        source = try CompletionSource(job.completion)
+        template = try job.completion.map { try TextTemplate("completion", $0) }
+        // A single field stands for its value, which may be a list.
+        if let name = ChoiceList.field(in: [job.completion ?? ""]), template?.variables == [name] {
+            fields = [name]
+        } else {
+            fields = template == nil ? Self.standardFields : []
+        }
     }
 
-    var sources: TaskSources {
-        source.template.map { ([("completion", $0)], []) } ?? ([], CompletionSource.standard)
-    }
+    var sources: TaskSources { template.map { ([("completion", $0)], []) } ?? ([], fields) }
 
     func prepare(_ record: PromptRecord, by maker: () throws -> RequestMaker) throws -> PreparedLine {
         try refuseSettings(of: record)
         var (prompt, completions, isList) = try content(of: record)
-        let encoder = LineEncoder(record, job, try maker())
-        if let covered = encoder.covered(record) { (prompt, completions, isList) = try content(of: covered) }
+        let maker = try maker().reading(record, job)
+        if let covered = maker.covered(record) { (prompt, completions, isList) = try content(of: covered) }
         // Without a prompt, at most the beginning of a sequence precedes the text.
-        let own = try encoder.tokens(of: prompt, below: encoder.limits.contextLength)
+        let own = try maker.tokens(of: prompt, below: maker.limits.contextLength)
         let parts = try completions.enumerated().map { [isList] number, completion in
-            try part(completion, after: own, isList ? "The completion \(number)" : "The completion", encoder)
+            try part(completion, after: own, isList ? "The completion \(number)" : "The completion", maker)
         }
         let (asked, keepsTokens) = (job.request.content(of: .score), job.tokens == true)
         return PreparedLine(
             prompt: own.isEmpty ? parts[0].prompt : own,
-            lengths: parts.map { ($0.prompt.count, $0.completion.count) }, isCovered: encoder.isCovered
+            lengths: parts.map { ($0.prompt.count, $0.completion.count) }, isCovered: maker.isCovered
         ) { [isList] label, _ in
             let scores = OpenScores(
                 count: parts.count, isList: isList, promptTokens: max(1, own.count), keepsTokens: keepsTokens)
             return parts.enumerated().map { number, part in
                 .request(
-                    encoder.maker.request(
+                    maker.request(
                         part.prompt, Scoring(part.completion), asked: asked,
                         for: ScorePart(label: label, number: number, scores: scores)))
             }
         }
     }
 
+    /// Returns the line's prompt, each completion after it, and whether the line has a list of them.
     private func content(of record: PromptRecord) throws(LineError) -> (Prompt, [Prompt], isList: Bool) {
         let prompt = try builder.prompt(for: record)
-        let (all, isList) = try source.completions(of: record, after: prompt)
-        return (prompt, all, isList)
+        let line = record.fields
+        var (texts, isList, what) = ([String](), false, "The completion")
+        if let name = fields.first(where: { line.given($0) != nil }), let value = line.given(name) {
+            what = "`\(name)`"
+            switch value {
+            case .string(let text): texts = [text]
+            case .array(let elements):
+                if elements.isEmpty { throw LineError(.badField, "\(what) is an empty list.") }
+                if case .tokens(let own) = prompt, let ids = try line.tokenIDs(name) {
+                    return (prompt, [.tokens(own + ids)], false)
+                }
+                guard elements.count <= Self.countLimit else {
+                    throw LineError(
+                        .badField,
+                        "\(what) has \(elements.count) elements; at most \(Self.countLimit) are scored for one line."
+                    )
+                }
+                (texts, isList) = (try JSONValue.strings(elements, of: name), true)
+                if let number = texts.firstIndex(of: "") { what = "`\(name)[\(number)]`" }
+            default:
+                throw LineError(
+                    .badField, "\(what) must be a string or a list of strings, but is \(value.kindName).")
+            }
+        } else if fields.isEmpty, let template {
+            texts = [try template.fill(from: line)]
+        } else {
+            let all = fields.map { "`\($0)`" }.joined(separator: " and no ")
+            throw LineError(.badField, "The line has no \(all): nothing to score.")
+        }
+        if texts.contains("") { throw LineError(.badField, "\(what) is empty.") }
+        if case .tokens = prompt {
+            throw LineError(
+                .badField,
+                "`prompt` is a list of token ids, so what is scored after it must be one too.")
+        }
+        return (prompt, texts.map(prompt.followed), isList)
     }
 
     /// Splits prompt and completion where they differ from the prompt alone: a token that spans both belongs to the
     /// completion.
     private func part(
-        _ text: Prompt, after own: [Int32], _ name: String, _ encoder: LineEncoder
+        _ text: Prompt, after own: [Int32], _ name: String, _ maker: RequestMaker
     ) throws -> (prompt: [Int32], completion: [Int32]) {
-        let limit = encoder.limits.contextLength
+        let limit = maker.limits.contextLength
         var all: [Int32]?
-        do { all = try encoder.tokens(of: text, below: limit + 1) } catch let error as LineError {
+        do { all = try maker.tokens(of: text, below: limit + 1) } catch let error as LineError {
             if error.code != .promptTooLong { throw error }
         }
         guard let all, all.count <= limit else {
@@ -106,7 +153,7 @@ struct ScoreTask: LineTask {
             // One of our results has the seed that made it.
             if name == "seed", record.settings.seed == nil { continue }
             // Lines to score often have such a field.
-            if name == Choices.ownField { continue }
+            if name == GenerateTask.ownChoices { continue }
             throw LineError(
                 .badField, "`\(name)` has no meaning where nothing is generated (task: score).")
         }

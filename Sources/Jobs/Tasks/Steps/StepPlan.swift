@@ -133,9 +133,8 @@ package final class StepPlan: LineTask {
                 "A constraint belongs to a step, as the job has steps; leave it out.")
         }
         let line = record.fields
-        if record.reading.reads(Choices.ownField), line.given(Choices.ownField) != nil,
-            !used.contains(Choices.ownField)
-        {
+        let choices = GenerateTask.ownChoices
+        if record.reading.reads(choices), line.given(choices) != nil, !used.contains(choices) {
             throw LineError(.badField, "`choices` belong to a step, as the job has steps; leave them out.")
         }
         if let name = made.sorted().first(where: { line.given($0) != nil }) {
