@@ -4,7 +4,7 @@ import BatchEngine
 public struct Distinctness: Sendable, Equatable {
     /// An expression in the templates' language, such as `question.text`.
     public var text: String
-    /// Least similarity of duplicates, estimated by `MinHash`; nil if texts must be equal.
+    /// Least similarity of duplicates, estimated by `SimilarTexts`; nil if texts must be equal.
     public var similarity: Double?
 
     public init(_ text: String, similarity: Double? = nil) {

@@ -42,7 +42,7 @@ struct AcceptFilter {
                 if let number = equal[digest] { return ids[number] }
                 equal[digest] = ids.count
             } else {
-                let signature = MinHash(text)
+                let signature = SimilarTexts.signature(of: text)
                 if !isKept, let number = similar?.first(like: signature) { return ids[number] }
                 similar?.add(signature)
             }
