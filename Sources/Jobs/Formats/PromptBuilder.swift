@@ -46,9 +46,6 @@ package struct PromptBuilder: Sendable {
     /// Fields that the job's templates use.
     var fields: Set<String> { templates.reduce(into: []) { $0.formUnion($1.template.variables) } }
 
-    /// All fields that the job's templates can depend on.
-    var names: [String] { templates.flatMap(\.template.names) }
-
     /// - Throws: `LineError` if the line lacks a field that the job's templates need.
     package func prompt(for record: PromptRecord) throws(LineError) -> Prompt {
         if case .tokens(let ids) = record.content, !asksByItself {

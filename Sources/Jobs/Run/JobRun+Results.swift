@@ -68,10 +68,9 @@ extension JobRun {
             }
             gates?.hold(row)
         case .failed(let error, let text): try fail(label, error, text: text)
-        case .again(let request):
-            statistics.turnedDown += 1
-            queue.putBack(.request(request))
-        case .more(let works): works.forEach(queue.putBack)
+        case .more(let works, let isAgain):
+            if isAgain { statistics.turnedDown += 1 }
+            works.forEach(queue.putBack)
         case .open: break
         }
     }

@@ -30,7 +30,7 @@ package struct LinePreparer: Sendable {
     }
 
     /// All fields that the job's results can depend on.
-    var names: [String] { builder.names + taskNames }
+    var names: [String] { templates.flatMap(\.template.names) + task.sources.fields }
 
     /// Fields that results can depend on, and the prompt does not.
     var taskNames: [String] {
@@ -79,8 +79,6 @@ struct EncodedPrompt {
     let keepsTokens: Bool
     /// The prompt's text, if results begin with it.
     let echo: String?
-    /// Whether no answer is wanted.
-    let asksNothing: Bool
 
     /// - Parameter maker: called once templates are filled, as it may load the model.
     /// - Throws: `LineError`; errors of `maker`.
@@ -109,7 +107,6 @@ struct EncodedPrompt {
             throw LineError(.badField, problem)
         }
         keepsTokens = job.tokens == true
-        asksNothing = record.request?.asksNothing == true
         if record.request?.echoes != true {
             echo = nil
         } else if case .text(let text) = plain {

@@ -148,10 +148,9 @@ enum RequestOutcome: Sendable {
     case made(any TaskResult, GenerationResult.Timing, isOwn: Bool)
     /// - Parameter text: the answer with the error.
     case failed(LineError, text: String? = nil)
-    /// To be repeated.
-    case again(OwnedRequest)
     /// To be done next, before there is a result.
-    case more([PendingRequest])
+    /// - Parameter isAgain: whether the request is repeated, as the answer was rejected.
+    case more([PendingRequest], isAgain: Bool = false)
     /// Decided once all rows before it have come as far.
     case held(StepRow)
     /// Other parts are missing.

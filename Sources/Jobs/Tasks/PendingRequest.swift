@@ -24,12 +24,15 @@ struct RequestLabel: Sendable {
     private(set) var earlier: [UInt64: any TaskResult] = [:]
     /// The step of the row; nil if the job has none.
     var step: String?
-
     /// The row's index among the line's rows made so far; nil if it is the sample.
     var branch: Int?
 
-    /// The sample in random streams.
-    var streamSample: Int { branch ?? sample }
+    /// Returns the key of its random stream.
+    func stream(seed: Int) -> UInt64 {
+        // Ids of lines have no such character.
+        let id = step.map { "\(key.id)\u{0}\($0)" } ?? key.id
+        return RandomStream.key(seed: seed, id: id, sample: branch ?? sample, attempt: attempt)
+    }
 
     /// An earlier run has made this of the line.
     mutating func knows(_ row: StepsResult?) {
@@ -37,9 +40,6 @@ struct RequestLabel: Sendable {
             if let digest = step.digest { earlier[digest] = step.result }
         }
     }
-
-    /// The id in random streams. Ids of lines have no such character.
-    var streamID: String { step.map { "\(key.id)\u{0}\($0)" } ?? key.id }
 }
 
 /// A request, and what becomes of its outcome.

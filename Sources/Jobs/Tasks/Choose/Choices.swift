@@ -40,10 +40,10 @@ extension GenerateTask {
         if !job.choosesAlways, let form = record.form, form.isConstraint {
             throw LineError(.badField, "`choices` and a constraint exclude each other; keep one.")
         }
-        try refuseSettings(of: question)
+        try refuseSettings(of: question, record.request)
         let maker = question.maker
         let choice: Choice
-        var completion: Int
+        let completion: Int
         let work: @Sendable (RequestLabel, InFlightRecord?) -> [PendingRequest]
         if let reasoning = try question.reasoning(), let reasonings = maker.text.reasonings {
             let tree = try Self.tree(
@@ -60,9 +60,7 @@ extension GenerateTask {
                 let kind = Sampling(
                     maxTokens: maxTokens - tree.depth, sampling: SamplingParameters(question.settings),
                     form: { _ in NothingMore() }, constraintID: Array("choices".utf8), reasoning: plan,
-                    stream: RandomStream.key(
-                        seed: question.seed &+ label.redo, id: label.streamID, sample: label.streamSample,
-                        attempt: 0),
+                    stream: label.stream(seed: question.seed &+ label.redo),
                     endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream()
                 )
                 let owner = ChoicePart(label: label, choice: choice)
@@ -142,13 +140,13 @@ extension GenerateTask {
 
     /// - Throws: `LineError` if the line, or the job of a line with its own choices, sets how single tokens are
     ///   chosen.
-    private func refuseSettings(of question: EncodedPrompt) throws(LineError) {
+    private func refuseSettings(of question: EncodedPrompt, _ request: OpenAIRequest?) throws(LineError) {
         if let other = RequestSetting.all.first(where: {
             !$0.tasks.contains(.choose) && $0.changes(question.settings)
         }) {
             throw LineError(.badField, other.choicesProblem)
         }
-        if question.echo != nil || question.asksNothing {
+        if request?.echoes == true || request?.asksNothing == true {
             throw LineError(
                 .badField,
                 "`echo` and `max_tokens`: 0 have no place where choices are compared; leave them, or the choices, out."
@@ -202,7 +200,7 @@ private struct ChoicePart: RequestOwner {
             tree, count: texts.count, answers: ended.decoding.of(LabelTreeScoring.self).answers)
         let chosen = weights.chosen(
             temperature: question.settings.temperature ?? 0,
-            stream: RandomStream.key(seed: seed, id: label.streamID, sample: label.streamSample, attempt: 0))
+            stream: label.stream(seed: seed))
         let tokens = tree.tokens(of: chosen)
         let reasoningTokens = reasoning?.sampled ?? []
         var answer = GeneratedResult(

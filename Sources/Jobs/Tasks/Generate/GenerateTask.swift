@@ -53,7 +53,7 @@ package struct GenerateTask: LineTask {
                 label: label, seed: question.seed &+ label.redo, keepsTokens: question.keepsTokens,
                 retries: settings.retries ?? RequestSettings.defaultRetries, reasoning: use,
                 tools: form?.tools != nil ? maker.text.tools : nil, answer: answer)
-            owner.asksNothing = question.asksNothing
+            owner.asksNothing = record.request?.asksNothing == true
             owner.echo = question.echo.map {
                 ($0, LogprobEntry(SampledToken(token: question.tokens[0]), text: maker.text))
             }
@@ -134,9 +134,7 @@ struct GenerationPart: RequestOwner {
     }
 
     /// The key of the completion's random stream.
-    var stream: UInt64 {
-        RandomStream.key(seed: seed, id: label.streamID, sample: label.streamSample, attempt: label.attempt)
-    }
+    var stream: UInt64 { label.stream(seed: seed) }
 
     func outcome(of ended: EndedRequest) -> RequestOutcome {
         let completion = ended.decoding.of(SamplingDecoding.self)
@@ -215,7 +213,7 @@ struct GenerationPart: RequestOwner {
             kind.stream = owner.stream
             var request = request
             (request.kind, request.saved) = (kind, nil)
-            return .again(OwnedRequest(request: request, owner: owner))
+            return .more([.request(OwnedRequest(request: request, owner: owner))], isAgain: true)
         }
         let text =
             label.attempt > 0

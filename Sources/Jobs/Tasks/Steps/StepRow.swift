@@ -168,13 +168,9 @@ struct StepRow: Sendable {
     // MARK: Work of steps
 
     fileprivate func wrapped(_ work: PendingRequest) -> PendingRequest {
-        if case .request(let request) = work { .request(wrapped(request)) } else { work }
-    }
-
-    fileprivate func wrapped(_ request: OwnedRequest) -> OwnedRequest {
-        var request = request
+        guard case .request(var request) = work else { return work }
         request.owner = StepPart(owner: request.owner, row: self)
-        return request
+        return .request(request)
     }
 
     fileprivate func error(_ error: any Error) -> LineError {
@@ -204,7 +200,7 @@ struct StepRow: Sendable {
                 row.place = -1
                 outcome = try row.goOn()
             }
-            if case .more(let works) = outcome { return works }
+            if case .more(let works, _) = outcome { return works }
             return [.outcome(row.label, outcome)]
         } catch {
             return [.outcome(label, .failed(row.error(error)))]
@@ -237,8 +233,7 @@ private struct StepPart: RequestOwner {
         switch outcome {
         case .made(let result, let timing, let isOwn): row.after(result, timing, isOwn: isOwn)
         case .failed(let error, let text): .failed(row.error(error), text: text)
-        case .again(let request): .again(row.wrapped(request))
-        case .more(let works): .more(works.map(row.wrapped))
+        case .more(let works, let isAgain): .more(works.map(row.wrapped), isAgain: isAgain)
         case .held, .open: outcome
         }
     }
