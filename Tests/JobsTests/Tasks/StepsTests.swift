@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import Testing
 
+@testable import BatchPipeline
 @testable import Jobs
 
 /// Jobs with steps, over a scripted model.
@@ -173,11 +174,14 @@ import Testing
             Self.required + """
                 temperature: 0.5
                 system: Be short.
+                until: 200
                 steps:
                   - name: question
                     prompt: "{{ topic }}"
                     max_tokens: 9
                     stop: [a, b]
+                    samples: 2
+                    distinct: question.text
                   - name: answer
                     messages:
                       - {role: user, content: "{{ question.text }}"}
@@ -185,19 +189,37 @@ import Testing
                     where: question.text
                     accept: answer.text | int > 3
                     tries: 4
+                    distinct: {text: "answer.text | lower", near: 0.7}
+                  - {name: more, each: question.things, samples: 4, prompt: "{{ item }}"}
                 """
         let job = try JobSettings.parse(yaml, name: "job.yaml", folder: folder.path)
-        #expect(job.task == .steps && job.steps.map(\.name) == ["question", "answer"])
+        #expect(job.task == .steps && job.steps.map(\.name) == ["question", "answer", "more"])
         let (first, second) = (job.steps[0].job(in: job), job.steps[1].job(in: job))
         #expect(first.temperature == 0.5 && first.maxTokens == 9 && first.stop == ["a", "b"])
         #expect(second.maxTokens == nil && second.system == "Be short." && second.messages.count == 1)
         #expect(second.answerFormat == AnswerFormat.schema(["type": "integer"]))
         #expect(job.steps[1].condition == "question.text" && job.steps[1].tries == 4)
         #expect(job.sources.map(\.what) == ["the schema"])
-        let text = try #require(job.resultSettings.first { $0.name == "steps" }?.value)
-        var other = job
-        other.steps[0].settings.maxTokens = 10
-        #expect(other.resultSettings.first { $0.name == "steps" }?.value != text)
+        #expect(job.steps[0].distinct == Distinctness("question.text"))
+        #expect(job.steps[1].distinct == Distinctness("answer.text | lower", similarity: 0.7))
+        #expect(job.sampleCount == 8 && job.steps[2].each == "question.things")
+        #expect(job.until == 200 && job.selection == .init(wanted: 200))
+        #expect(!job.resultSettings.contains { $0.name == "until" })
+        var texts: Set<String?> = []
+        let changes: [(inout JobSettings) -> Void] = [
+            { $0.steps[0].settings.maxTokens = 10 }, { $0.steps[1].distinct?.similarity = 0.8 },
+            { $0.steps[0].settings.samples = 3 }, { $0.steps[2].each = nil }, { _ in },
+        ]
+        for change in changes {
+            var other = job
+            change(&other)
+            texts.insert(other.resultSettings.first { $0.name == "steps" }?.value)
+        }
+        #expect(texts.count == changes.count)
+        let perLine = "samples: 5\nuntil: 2 per line\nsteps:\n  - {name: a}\n"
+        let other = try JobSettings.parse(Self.required + perLine, name: "job.yaml", folder: folder.path)
+        #expect(other.untilPerLine == 2 && other.until == nil && other.selection == .all)
+        #expect(other.resultSettings.contains { $0 == ("until", "2 per line") })
     }
 
     @Test(
@@ -223,10 +245,39 @@ import Testing
             ("steps:\n- {name: a, task: score, seed: 1}", "a: seed has no meaning"),
             ("keep: all\nsteps:\n- {name: a}", "keep must list fields by name"),
             ("steps:\n- {name: a, choices: [x, y], regex: x}", "both constrain the answer"),
+            // Rows of one row, and decisions on rows.
+            ("steps:\n- {name: a}\n- {name: b, prompt: x, each: a.text}", "each needs samples"),
+            (
+                "steps:\n- {name: a}\n- {name: b, prompt: x, each: a.items, samples: 2}",
+                "a member of that name is written [\"items\"]"
+            ),
+            ("steps:\n- {name: a, where: x, samples: 2}", "where has no meaning beside samples"),
+            (
+                "steps:\n- {name: a}\n- {name: item, prompt: x, each: a.text, samples: 2}",
+                "item is the name of something else"
+            ),
+            (
+                "steps:\n- {name: a, samples: 101}\n- {name: b, prompt: x, samples: 101}",
+                "make 10201 rows of a line; at most 10000"
+            ),
+            ("steps:\n- {name: a, distinct: 5}", "distinct must be a string"),
+            ("steps:\n- {name: a, distinct: {text: x, near: 2}}", "has near, which must be a number"),
+            ("steps:\n- {name: a, distinct: {text: x, similar: 2}}", "a mapping with text and near"),
+            ("steps:\n- {name: a, distinct: {near: 0.5}}", "a mapping with text and near"),
+            ("steps:\n- {name: a, distinct: \"a.text |\"}", "distinct (a)"),
+            ("steps:\n- {name: a, distinct: b.text}\n- {name: b, prompt: x}", "comes later"),
+            ("until: 3", "until needs steps"),
+            ("until: 0\nsteps:\n- {name: a}", "until must be"),
+            ("until: 3\nshard: 1/4\nsteps:\n- {name: a}", "until can't be shared out: there are 4 shards"),
+            ("until: 3 per row\nsteps:\n- {name: a}", "as many \"per line\""),
+            ("until: 3 per line", "until needs steps"),
+            ("until: 3 per line\nsamples: 3\nsteps:\n- {name: a}", "not below the number of rows"),
+            ("steps:\n- {name: until}", "is a name that lines or results have"),
         ])
     func whatIsWrongIsNamed(_ yaml: String, _ message: String) {
         let error = #expect(throws: UserError.self) {
-            try JobSettings.parse(Self.required + yaml, name: "job.yaml")
+            let job = try JobSettings.parse(Self.required + yaml, name: "job.yaml", folder: folder.path)
+            _ = try BatchJob(job)
         }
         #expect(error.map { "\($0)" }?.contains(message) == true, "\(error as Any)")
     }

@@ -119,59 +119,6 @@ import Testing
         }
     }
 
-    // MARK: Job files
-
-    private static let start = "model: m\ninput: in.jsonl\noutput: out.jsonl\n"
-
-    @Test func theyAreRead() throws {
-        let yaml =
-            Self.start + """
-                until: 200
-                steps:
-                  - name: question
-                    prompt: "{{ topic }}"
-                    distinct: question.text
-                  - name: answer
-                    prompt: "{{ question.text }}"
-                    distinct: {text: "answer.text | lower", near: 0.7}
-                """
-        let job = try JobSettings.parse(yaml, name: "job.yaml", folder: folder.path)
-        #expect(job.until == 200 && job.selection == .init(wanted: 200))
-        #expect(job.steps[0].distinct == Distinctness("question.text"))
-        #expect(job.steps[1].distinct == Distinctness("answer.text | lower", similarity: 0.7))
-        let text = try #require(job.resultSettings.first { $0.name == "steps" }?.value)
-        var other = job
-        other.steps[1].distinct?.similarity = 0.8
-        #expect(other.resultSettings.first { $0.name == "steps" }?.value != text)
-        #expect(!job.resultSettings.contains { $0.name == "until" })
-    }
-
-    @Test(arguments: [
-        ("steps:\n  - {name: a, distinct: 5}\n", "distinct must be a string"),
-        (
-            "steps:\n  - {name: a, distinct: {text: a.text, near: 2}}\n",
-            "distinct has near, which must be a number"
-        ),
-        ("steps:\n  - {name: a, distinct: {text: a.text, similar: 2}}\n", "a mapping with text and near"),
-        ("steps:\n  - {name: a, distinct: {near: 0.5}}\n", "a mapping with text and near"),
-        ("steps:\n  - {name: a, distinct: \"a.text |\"}\n", "distinct (a)"),
-        ("steps:\n  - {name: a, distinct: b.text}\n  - {name: b, prompt: x}\n", "comes later"),
-        ("until: 3\n", "until needs steps"),
-        ("until: 0\nsteps:\n  - {name: a}\n", "until must be"),
-        ("until: 3\nshard: 1/4\nsteps:\n  - {name: a}\n", "until can't be shared out: there are 4 shards"),
-        ("until: 3 per row\nsteps:\n  - {name: a}\n", "as many \"per line\""),
-        ("until: 3 per line\n", "until needs steps"),
-        ("until: 3 per line\nsamples: 3\nsteps:\n  - {name: a}\n", "not below the number of rows"),
-        ("until: 3\nsteps:\n  - {name: until}\n", "is a name that lines or results have"),
-    ]) func wrongOnesAreRefused(_ yaml: String, _ message: String) throws {
-        do {
-            let job = try JobSettings.parse(Self.start + yaml, name: "job.yaml", folder: folder.path)
-            _ = try BatchJob(job)
-            _ = try LinePreparer(job)
-            Issue.record("\(yaml) is taken")
-        } catch { #expect("\(error)".contains(message), "\(error)") }
-    }
-
     @Test func selectionsHaveNames() {
         let ended = LineSelection(wanted: 20).ended(after: 31)
         #expect(ended.name == "accepted 20 of 31" && LineSelection(name: "accepted 20 of 31") == ended)

@@ -105,13 +105,4 @@ import Testing
         }
         #expect(try ScriptedRun.stopped(job, seed: seed, steps: 30) == ScriptedRun.run(job).lines)
     }
-
-    @Test func itIsASettingThatResultsDependOn() throws {
-        let folder = try TestFolder()
-        let yaml =
-            "model: m\ninput: in.jsonl\noutput: out.jsonl\nsamples: 5\nuntil: 2 per line\nsteps:\n  - {name: a}\n"
-        let job = try JobSettings.parse(yaml, name: "job.yaml", folder: folder.path)
-        #expect(job.untilPerLine == 2 && job.until == nil && job.selection == .all)
-        #expect(job.resultSettings.contains { $0 == ("until", "2 per line") })
-    }
 }
