@@ -7,8 +7,8 @@ import OperatingSystem
 struct AcceptFilter {
     /// A step that compares texts, and the texts that passed it, of which it keeps no copy.
     private struct Gate {
-        /// Each row's id, its text, and the row itself unless it was decided in an earlier run; nil if it ends before.
-        var arrivals = InOrder<(id: String, text: PastRow.Text, held: StepRow?)?>()
+        /// Each row's id and text, and the row itself, or what was decided in an earlier run; nil if it ends before.
+        var arrivals = InOrder<(id: String, text: String, held: StepRow?, original: String?)?>()
         /// Digests of texts, and the number of each one's row, if equal ones are looked for.
         private var equal: [[UInt8]: Int] = [:]
         private var similar: SimilarTexts?
@@ -105,8 +105,7 @@ struct AcceptFilter {
     mutating func hold(_ row: StepRow) {
         guard let gate = row.step.compared?.gate else { return }
         heldCount += 1
-        let text = PastRow.Text(gate: gate, text: row.text)
-        gates[gate].arrivals.add((row.label.key.id, text, row), at: row.label.position)
+        gates[gate].arrivals.add((row.label.key.id, row.text, row, nil), at: row.label.position)
         decide()
     }
 
@@ -130,22 +129,24 @@ struct AcceptFilter {
 
     /// Notes a row that ended before this run.
     mutating func take(_ row: PastRow) {
-        for text in row.texts { gates[text.gate].arrivals.add((row.id, text, nil), at: row.position) }
+        for (gate, text, original) in row.texts {
+            gates[gate].arrivals.add((row.id, text, nil, original), at: row.position)
+        }
         ended(row.position, isAccepted: row.isAccepted)
     }
 
     private mutating func decide() {
         for number in gates.indices {
             while let arrival = gates[number].arrivals.pop() {
-                guard let (id, text, held) = arrival else { continue }
+                guard let (id, text, held, original) = arrival else { continue }
                 let position = gates[number].arrivals.next - 1
                 if let held {
                     heldCount -= 1
-                    decisions.append((held, gates[number].original(of: text.text, id, position)))
-                } else if let original = text.original {
+                    decisions.append((held, gates[number].original(of: text, id, position)))
+                } else if let original {
                     gates[number].last = (position / gates[number].below, original)
                 } else {
-                    _ = gates[number].original(of: text.text, id, position, isKept: true)
+                    _ = gates[number].original(of: text, id, position, isKept: true)
                 }
             }
         }
@@ -156,10 +157,10 @@ struct AcceptFilter {
     /// - Parameter failed: earlier rows without a result.
     mutating func fault(in row: PastRow, failed: Set<String>) -> (found: String?, right: String?)? {
         var fault: (String?, String?)?
-        for text in row.texts {
-            if let original = text.original, failed.contains(original) { continue }
-            let original = gates[text.gate].original(of: text.text, row.id, row.position)
-            if fault == nil, original != text.original { fault = (text.original, original) }
+        for (gate, text, found) in row.texts {
+            if let found, failed.contains(found) { continue }
+            let right = gates[gate].original(of: text, row.id, row.position)
+            if fault == nil, right != found { fault = (found, right) }
         }
         if row.isAccepted { accepted += 1 }
         return fault
@@ -168,18 +169,11 @@ struct AcceptFilter {
 
 /// A finished row where texts are compared.
 struct PastRow: Sendable {
-    struct Text: Sendable {
-        var gate: Int
-        var text: String
-        /// The row that it resembles.
-        var original: String?
-    }
-
-    var position: Int
-    var id: String
-    var isAccepted: Bool
-    /// One for each step that has compared it.
-    var texts: [Text] = []
+    let position: Int
+    let id: String
+    let isAccepted: Bool
+    /// The text that each step has compared, and the id of the row that it resembles.
+    private(set) var texts: [(gate: Int, text: String, original: String?)] = []
 
     /// - Parameter fields: the line's.
     init(_ result: (any TaskResult)?, _ plan: StepPlan, id: String, position: Int, fields: JSONValue?) {
@@ -193,7 +187,7 @@ struct PastRow: Sendable {
             guard made != nil, !isDropped || result.original != nil, let (template, gate) = step.compared,
                 let text = try? template.fill(from: fields)
             else { continue }
-            texts.append(Text(gate: gate, text: text, original: isDropped ? result.original : nil))
+            texts.append((gate, text, isDropped ? result.original : nil))
         }
     }
 }
