@@ -139,26 +139,17 @@ import Testing
                 "\"choices\":[\"abc\",\"b\"],\"max_tokens\":2", "bad_field",
                 "max_tokens is 2, but the choice \"abc\" has 3 tokens; it must be 3 at least."
             ),
-            ("\"choices\":[\"b\",\"\(long)\"]", "prompt_too_long", "But the model's context"),
+            ("\"choices\":[\"b\",\"\(long)\"]", "prompt_too_long", "but the model's context"),
             ("\"choices\":[\"a\",\"bZ\"]", "logits_not_finite", "not finite"),
         ]
-        let path = try folder.write(
-            lines.map { "{\"prompt\":\"a\",\($0.line)}\n{\"prompt\":\"a\",\"choices\":[\"a\",\"b\"]}\n" }
-                .joined()
-                + "{\"prompt\":[97],\"choices\":[\"a\",\"b\"]}\n", to: "in.jsonl")
-        let model = ScriptedModel(contextLength: 64)
-        model.faultyToken = Int32(UInt8(ascii: "Z"))
-        let (outcome, results) = try ScriptedRun.run(job(path), model)
-        #expect(outcome.statistics.done == lines.count)
-        #expect(results.last?.contains("is a list of token ids, which choices") == true)
-        for (number, wrong) in lines.enumerated() {
-            #expect(ErrorResult.code(of: results[2 * number]) == wrong.code, "\(wrong.line.prefix(80))")
-            guard case .failed(let failure) = try ScriptedRun.result(results[2 * number]).content else {
-                continue
-            }
-            let message = failure.error.message.lowercased()
-            #expect(message.contains(wrong.message.lowercased()), "\(failure.error.message)")
-        }
+        let tokens = (
+            line: "{\"prompt\":[97],\"choices\":[\"a\",\"b\"]}", code: "bad_field",
+            message: "is a list of token ids, which choices"
+        )
+        try ScriptedRun.expectFailures(
+            lines.map { ("{\"prompt\":\"a\",\($0.line)}", $0.code, $0.message) } + [tokens],
+            beside: "{\"prompt\":\"a\",\"choices\":[\"a\",\"b\"]}"
+        ) { job($0) }
     }
 
     /// A job may show the line's choices to the model without taking them for its answers, or both.

@@ -111,25 +111,9 @@ import Testing
             ("{\"prompt\":\"a\",\"completion\":[\"good\",\"abZ\"]}", "logits_not_finite", "after 2 tokens"),
             ("not JSON", "invalid_json", "is not valid JSON"),
         ]
-        let folder = try TestFolder()
-        let good = "{\"prompt\":\"a\",\"completion\":\"good\"}\n"
-        let path = try folder.write(lines.map { $0.line + "\n" + good }.joined(), to: "in.jsonl")
         for chunk in [1, 512] {
-            let model = ScriptedModel(contextLength: 64)
-            model.faultyToken = Int32(UInt8(ascii: "Z"))
-            let (outcome, results) = try ScriptedRun.run(
-                job(path) {
-                    $0.engine.prefillChunk = chunk
-                    $0.keep = .all
-                }, model)
-            #expect(outcome.statistics.failed == lines.count && outcome.statistics.done == lines.count)
-            for (number, wrong) in lines.enumerated() {
-                guard case .failed(let failure) = try ScriptedRun.result(results[2 * number]).content else {
-                    Issue.record("\(wrong.line)")
-                    continue
-                }
-                #expect(failure.error.code.rawValue == wrong.code, "\(wrong.line.prefix(80))")
-                #expect(failure.error.message.contains(wrong.message), "\(failure.error.message)")
+            try ScriptedRun.expectFailures(lines, beside: "{\"prompt\":\"a\",\"completion\":\"good\"}") {
+                job($0) { ($0.engine.prefillChunk, $0.keep) = (chunk, .all) }
             }
         }
     }

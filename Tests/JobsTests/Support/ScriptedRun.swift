@@ -53,6 +53,27 @@ enum ScriptedRun {
         return (outcome, (store.output ?? []).map(withoutTiming))
     }
 
+    /// Each of the lines fails with its code and message, and a good one after it is done.
+    static func expectFailures(
+        _ lines: [(line: String, code: String, message: String)], beside good: String,
+        _ job: (String) -> JobSettings
+    ) throws {
+        let folder = try TestFolder()
+        let path = try folder.write(lines.map { "\($0.line)\n\(good)\n" }.joined(), to: "in.jsonl")
+        let model = ScriptedModel(contextLength: 64)
+        model.faultyToken = Int32(UInt8(ascii: "Z"))
+        let (outcome, results) = try run(job(path), model)
+        #expect(outcome.statistics.failed == lines.count && outcome.statistics.done == lines.count)
+        for (number, wrong) in lines.enumerated() {
+            guard case .failed(let failure) = try result(results[2 * number]).content else {
+                Issue.record("\(wrong.line)")
+                continue
+            }
+            #expect(failure.error.code.rawValue == wrong.code, "\(wrong.line.prefix(80))")
+            #expect(failure.error.message.contains(wrong.message), "\(failure.error.message)")
+        }
+    }
+
     /// A model that crashes in some step, or sets a flag there, and how many requests run together.
     static func unlucky(
         _ random: inout FixedRandom, steps: Int = 25
