@@ -23,7 +23,7 @@ struct EqualRequests {
     }
 
     /// Running requests, and those that wait for each.
-    private var open: [RequestKey: [any RequestOwner]] = [:]
+    private var open: [RequestKey: [RequestOwner]] = [:]
     private var waiting = 0
     private var outcomes: [RequestKey: EndedRequest] = [:]
     /// Keys of `outcomes`, oldest first.
@@ -38,7 +38,7 @@ struct EqualRequests {
     var mayGrow: Bool { waiting < Self.waitingLimit }
 
     /// Takes note of a request that is about to begin.
-    mutating func answer(to key: RequestKey, for owner: any RequestOwner) -> Answer {
+    mutating func answer(to key: RequestKey, for owner: RequestOwner) -> Answer {
         if let outcome = outcomes[key] { return .known(outcome) }
         if open[key]?.append(owner) == nil {
             open[key] = []
@@ -49,7 +49,7 @@ struct EqualRequests {
     }
 
     /// - Returns: who waited for it.
-    mutating func finished(_ ended: EndedRequest, _ key: RequestKey) -> [any RequestOwner] {
+    mutating func finished(_ ended: EndedRequest, _ key: RequestKey) -> [RequestOwner] {
         guard let others = open.removeValue(forKey: key) else { return [] }
         waiting -= others.count
         outcomes[key] = ended.copied
@@ -63,7 +63,7 @@ struct EqualRequests {
 
     /// Nothing comes of it.
     /// - Returns: who waited for it.
-    mutating func gaveUp(_ key: RequestKey) -> [any RequestOwner] {
+    mutating func gaveUp(_ key: RequestKey) -> [RequestOwner] {
         let others = open.removeValue(forKey: key) ?? []
         waiting -= others.count
         return others
@@ -141,7 +141,7 @@ extension JobRun {
 
     /// Nothing comes of a request.
     /// - Returns: who waited for it.
-    func gaveUp(_ request: Request) -> [any RequestOwner] {
+    func gaveUp(_ request: Request) -> [RequestOwner] {
         guard let key = request.key else { return [] }
         if answers?.verifies == true { verify(key, against: nil) }
         return equals.gaveUp(key)

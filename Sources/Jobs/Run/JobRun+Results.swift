@@ -23,20 +23,20 @@ extension JobRun {
         let code = refusal.kind == .resources ? LineError.Code.noRoom : .badPrompt
         let error = LineError(code, refusal.message)
         for owner in [closed(request)] + gaveUp(request) {
-            try settle(owner.outcome(of: error, nil), of: owner.label)
+            try settle(owner.failed(error, nil), of: owner.label)
         }
     }
 
     package func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
         let error = LineError(fault, after: sequence.decoding.progress)
         for owner in [closed(sequence.request)] + gaveUp(sequence.request) {
-            try settle(owner.outcome(of: error, sequence), of: owner.label)
+            try settle(owner.failed(error, sequence), of: owner.label)
         }
     }
 
     /// - Parameter owner: the work that it is the outcome of; it may have been computed for an equal request.
-    func take(_ ended: EndedRequest, as owner: any RequestOwner) throws {
-        try settle(owner.outcome(of: ended), of: owner.label)
+    func take(_ ended: EndedRequest, as owner: RequestOwner) throws {
+        try settle(owner.outcome(ended), of: owner.label)
     }
 
     func settle(_ outcome: RequestOutcome, of label: RequestLabel) throws {
@@ -71,7 +71,6 @@ extension JobRun {
         case .more(let works, let isAgain):
             if isAgain { statistics.turnedDown += 1 }
             works.forEach(queue.putBack)
-        case .open: break
         }
     }
 

@@ -48,7 +48,7 @@ package final class JobRun: RequestSource {
     /// More lines have failed than may.
     var endsEarly = false
     /// Owners of the requests that the loop has, by the requests' numbers.
-    var open: [Int: any RequestOwner] = [:]
+    var open: [Int: RequestOwner] = [:]
     private var lastNumber = 0
     /// Nil where nothing is decided in the input's order.
     var gates: AcceptFilter?
@@ -183,7 +183,7 @@ package final class JobRun: RequestSource {
         case .request(var owned):
             if isGone(owned.label) { return nil }
             do throws(LineError) { try owned.takeConstraint() } catch {
-                try settle(owned.owner.outcome(of: error, nil), of: owned.label)
+                try settle(owned.owner.failed(error, nil), of: owned.label)
                 return nil
             }
             if try isShared(&owned) { return nil }
@@ -202,7 +202,7 @@ package final class JobRun: RequestSource {
     }
 
     /// Returns the owner of a request that the loop has no more.
-    func closed(_ request: Request) -> any RequestOwner {
+    func closed(_ request: Request) -> RequestOwner {
         guard let owner = open.removeValue(forKey: request.number) else {
             preconditionFailure("a request of another source")
         }
@@ -233,7 +233,8 @@ package final class JobRun: RequestSource {
     package func received(_ text: ReasoningReader.Piece, of sequence: TokenSequence) {
         guard let piped, !text.answer.isEmpty, let owner = open[sequence.request.number] else { return }
         piped.received(text.answer, of: owner.label, isCertain: owner.isCertain) {
-            owner.reasoning(of: sequence)
+            owner.separatesReasoning
+                ? sequence.decoding.of(SamplingDecoding.self).reasoningContent : nil
         }
     }
 

@@ -103,7 +103,7 @@ package struct RequestMaker: Sendable {
     ///   - saved: an earlier run's part of it.
     func request(
         _ prompt: [Int32], _ kind: any RequestKind, asked: [UInt8]? = nil, saved: InFlightRecord? = nil,
-        for owner: any RequestOwner
+        for owner: RequestOwner
     ) -> OwnedRequest {
         var request = Request(prompt: prompt, kind: kind)
         (request.rope, request.asked, request.saved) = (rope, asked, saved?.saved)
@@ -112,32 +112,24 @@ package struct RequestMaker: Sendable {
     }
 }
 
-/// The purpose of a request: the label that a loop hands back, which makes an outcome of the request's sequence.
-protocol RequestOwner: Sendable {
-    var label: RequestLabel { get set }
-    /// Whether another request of the same sample has this prompt, and counts it. By default none has.
-    var sharesPrompt: Bool { get }
-    /// Whether its text is the result's from the first piece on. By default it is.
-    var isCertain: Bool { get }
-    /// Returns the reasoning before the answer that begins, if results separate it. By default none.
-    func reasoning(of sequence: TokenSequence) -> String?
-
-    func outcome(of ended: EndedRequest) -> RequestOutcome
-    /// Returns the outcome of an error.
-    /// - Parameter sequence: nil if none was admitted.
-    func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome
+/// The purpose of a request: its label, and functions that make an outcome of its sequence.
+struct RequestOwner: Sendable {
+    let label: RequestLabel
+    /// Whether another request of the same sample has this prompt, and counts it.
+    var sharesPrompt = false
+    /// Whether its text is the result's from the first piece on.
+    var isCertain = true
+    /// Whether results separate the reasoning before the answer.
+    var separatesReasoning = false
+    let outcome: @Sendable (EndedRequest) -> RequestOutcome
+    /// Returns the outcome of an error of its sequence, which is nil if none was admitted.
+    var failed: @Sendable (LineError, TokenSequence?) -> RequestOutcome = { error, _ in .failed(error) }
+    /// Returns the record of the row whose step it asks; nil if the job has none.
+    var rowRecord: (@Sendable (SavedDecoding) -> InFlightRecord?)?
 
     /// Returns its record while in flight; nil if there is nothing to save.
-    func record(_ saved: SavedDecoding) -> InFlightRecord?
-}
-
-extension RequestOwner {
-    var sharesPrompt: Bool { false }
-    var isCertain: Bool { true }
-    func reasoning(of sequence: TokenSequence) -> String? { nil }
-    func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome { .failed(error) }
-
     func record(_ saved: SavedDecoding) -> InFlightRecord? {
+        if let rowRecord { return rowRecord(saved) }
         guard !saved.tokens.isEmpty || label.attempt > 0 else { return nil }
         return InFlightRecord(key: label.key, saved: saved, attempt: label.attempt)
     }
@@ -148,11 +140,9 @@ enum RequestOutcome: Sendable {
     case made(any TaskResult, GenerationResult.Timing, isOwn: Bool)
     /// - Parameter text: the answer with the error.
     case failed(LineError, text: String? = nil)
-    /// To be done next, before there is a result.
+    /// To be done next, before there is a result; nothing if other parts are missing.
     /// - Parameter isAgain: whether the request is repeated, as the answer was rejected.
     case more([PendingRequest], isAgain: Bool = false)
     /// Decided once all rows before it have come as far.
     case held(StepRow)
-    /// Other parts are missing.
-    case open
 }

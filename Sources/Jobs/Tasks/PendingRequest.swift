@@ -45,7 +45,7 @@ struct RequestLabel: Sendable {
 /// A request, and what becomes of its outcome.
 struct OwnedRequest: Sendable {
     var request: Request
-    var owner: any RequestOwner
+    var owner: RequestOwner
     /// Its constraint, which it waits for; nil once it has it, or if it needs none.
     var answer: AnswerCompilation?
 

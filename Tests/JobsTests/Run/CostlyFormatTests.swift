@@ -94,12 +94,8 @@ import Testing
         let kind = Sampling(
             maxTokens: 9, sampling: SamplingParameters(), stream: 0, endOfSequence: [0], stops: .none,
             text: model.makeTextStream())
-        func part(_ position: Int) -> GenerationPart {
-            GenerationPart(
-                label: .test(position), seed: 0, keepsTokens: false, retries: 0)
-        }
         func request(_ position: Int) -> OwnedRequest {
-            OwnedRequest(request: Request(prompt: [1], kind: kind), owner: part(position))
+            OwnedRequest(request: Request(prompt: [1], kind: kind), owner: .test(position))
         }
         func pop(before limit: Int = .max) throws -> Int? {
             guard let work = try queue.pop(patience: 0, below: limit).work else {

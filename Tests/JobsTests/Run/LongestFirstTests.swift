@@ -65,9 +65,8 @@ import Testing
         }
         var expected = ExpectedLength()
         func cost(_ prompt: Int, _ most: Int, saved: Int = 0) -> Double {
-            let owner = GenerationPart(label: .test(0), seed: 0, keepsTokens: false, retries: 0)
-            return expected.cost(
-                of: .request(OwnedRequest(request: request(prompt, most, saved: saved), owner: owner)))
+            expected.cost(
+                of: .request(OwnedRequest(request: request(prompt, most, saved: saved), owner: .test(0))))
         }
         #expect(cost(10, 100) > cost(10, 99) && cost(11, 100) > cost(10, 100))
         #expect(cost(10, 100, saved: 50) < cost(10, 60))

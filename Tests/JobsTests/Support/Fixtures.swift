@@ -18,12 +18,13 @@ extension JobSettings {
     }
 }
 
-extension RequestLabel {
-    static func test(_ position: Int) -> RequestLabel {
-        RequestLabel(
+extension RequestOwner {
+    static func test(_ position: Int) -> RequestOwner {
+        let label = RequestLabel(
             position: position, index: position, sample: 0,
             key: ResultKey(id: "\(position)", sample: 0, contentHash: 0), file: "in.jsonl",
             lineNumber: position + 1)
+        return RequestOwner(label: label) { _ in .more([]) }
     }
 }
 

@@ -63,14 +63,16 @@ extension GenerateTask {
                     stream: label.stream(seed: question.seed &+ label.redo),
                     endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream()
                 )
-                let owner = ChoicePart(label: label, choice: choice)
+                let owner = RequestOwner(label: label, isCertain: false) { ended in
+                    .more([choice.request(label, after: ended.decoding.of(SamplingDecoding.self))])
+                }
                 return [.request(maker.request(choice.prompt, kind, asked: asked, saved: saved, for: owner))]
             }
         } else {
             let covered = try maker.covered(record).flatMap(self.choices) ?? texts
             choice = try choosing(texts, covered, after: question)
             completion = choice.tree.depth
-            work = { [choice] label, _ in [.request(choice.request(label))] }
+            work = { [choice] label, _ in [choice.request(label)] }
         }
         return PreparedLine(
             prompt: choice.prompt, lengths: [(choice.prompt.count, completion)], isCovered: maker.isCovered,
@@ -170,31 +172,20 @@ private struct Choice: Sendable {
     /// Use of the reasoning before it; nil if there is none.
     var use: RequestSettings.ReasoningUse?
 
-    func request(_ label: RequestLabel, after reasoning: SamplingDecoding? = nil) -> OwnedRequest {
-        question.maker.request(
-            prompt + (reasoning?.sampled ?? []), tree, asked: question.settings.content(of: .choose),
-            for: ChoicePart(label: label, choice: self, reasoning: reasoning))
-    }
-}
-
-/// The request of a choice, or of the reasoning before it.
-private struct ChoicePart: RequestOwner {
-    var label: RequestLabel
-    let choice: Choice
-    /// The reasoning, if this is the choice after it.
-    var reasoning: SamplingDecoding?
-
-    /// Whether the choice is still to follow.
-    private var isReasoning: Bool { choice.use != nil && reasoning == nil }
-    var isCertain: Bool { !isReasoning }
-    /// The reasoning had it.
-    var sharesPrompt: Bool { reasoning != nil }
-
-    func outcome(of ended: EndedRequest) -> RequestOutcome {
-        if isReasoning {
-            return .more([.request(choice.request(label, after: ended.decoding.of(SamplingDecoding.self)))])
+    /// - Parameter reasoning: before it, whose request has counted the prompt.
+    func request(_ label: RequestLabel, after reasoning: SamplingDecoding? = nil) -> PendingRequest {
+        let owner = RequestOwner(label: label, sharesPrompt: reasoning != nil) { ended in
+            outcome(of: ended, label, after: reasoning)
         }
-        let (question, texts, tree) = (choice.question, choice.texts, choice.tree)
+        return .request(
+            question.maker.request(
+                prompt + (reasoning?.sampled ?? []), tree, asked: question.settings.content(of: .choose),
+                for: owner))
+    }
+
+    private func outcome(
+        of ended: EndedRequest, _ label: RequestLabel, after reasoning: SamplingDecoding?
+    ) -> RequestOutcome {
         let seed = question.seed &+ label.redo
         let weights = ChoiceWeights(
             tree, count: texts.count, answers: ended.decoding.of(LabelTreeScoring.self).answers)
@@ -209,7 +200,7 @@ private struct ChoicePart: RequestOwner {
             tokens: question.keepsTokens ? reasoningTokens + tokens : nil,
             provenance: ended.provenance)
         // The text is one of the choices, even where reasoning is kept in it.
-        if let reasoning { answer.add(reasoning, as: choice.use == .keep ? .separate : choice.use) }
+        if let reasoning { answer.add(reasoning, as: use == .keep ? .separate : use) }
         answer.probabilities = zip(texts, weights.probabilities).map { .init(text: $0, value: $1) }
         return .made(answer, .init(ended, label, tokens: tokens.count), isOwn: ended.isOwn)
     }

@@ -49,22 +49,22 @@ package struct GenerateTask: LineTask {
             let saved = isFresh ? nil : saved
             var label = label
             label.attempt = saved?.attempt ?? 0
-            var owner = GenerationPart(
+            var part = GenerationPart(
                 label: label, seed: question.seed &+ label.redo, keepsTokens: question.keepsTokens,
                 retries: settings.retries ?? RequestSettings.defaultRetries, reasoning: use,
                 tools: form?.tools != nil ? maker.text.tools : nil, answer: answer)
-            owner.asksNothing = record.request?.asksNothing == true
-            owner.echo = question.echo.map {
+            part.asksNothing = record.request?.asksNothing == true
+            part.echo = question.echo.map {
                 ($0, LogprobEntry(SampledToken(token: question.tokens[0]), text: maker.text))
             }
             var kind = Sampling(
                 maxTokens: maxTokens, sampling: SamplingParameters(settings),
-                constraintID: form?.digest, reasoning: plan, stream: owner.stream,
+                constraintID: form?.digest, reasoning: plan, stream: part.stream,
                 endOfSequence: settings.ignoreEndOfSequence == true ? [] : maker.limits.endOfSequence,
-                stops: stops, text: maker.text.makeTextStream(showing: owner.tools?.shown ?? []))
-            kind.stopsUntil = owner.tools?.opening ?? ""
+                stops: stops, text: maker.text.makeTextStream(showing: part.tools?.shown ?? []))
+            kind.stopsUntil = part.tools?.opening ?? ""
             kind.scoresPrompt = question.echo != nil && settings.logprobs != nil
-            var request = maker.request(question.tokens, kind, asked: asked, saved: saved, for: owner)
+            var request = maker.request(question.tokens, kind, asked: asked, saved: saved, for: part.owner)
             request.answer = answer
             if let answer { maker.grammars.begin(answer, for: maker.waiter) }
             return [.request(request)]
@@ -109,7 +109,7 @@ extension OwnedRequest {
 }
 
 /// The request of a generated completion.
-struct GenerationPart: RequestOwner {
+struct GenerationPart: Sendable {
     var label: RequestLabel
     let seed: Int
     let keepsTokens: Bool
@@ -126,17 +126,19 @@ struct GenerationPart: RequestOwner {
     /// Whether the answer is omitted.
     var asksNothing = false
 
-    /// An answer may break its constraint, and reasoning kept in the text is only known at its end.
-    var isCertain: Bool { answer == nil && reasoning != .keep && echo == nil && !asksNothing }
-
-    func reasoning(of sequence: TokenSequence) -> String? {
-        reasoning == .separate ? sequence.decoding.of(SamplingDecoding.self).reasoningContent : nil
+    var owner: RequestOwner {
+        RequestOwner(
+            label: label,
+            // An answer may break its constraint, and reasoning kept in the text is only known at its end.
+            isCertain: answer == nil && reasoning != .keep && echo == nil && !asksNothing,
+            separatesReasoning: reasoning == .separate
+        ) { outcome(of: $0) }
     }
 
     /// The key of the completion's random stream.
     var stream: UInt64 { label.stream(seed: seed) }
 
-    func outcome(of ended: EndedRequest) -> RequestOutcome {
+    private func outcome(of ended: EndedRequest) -> RequestOutcome {
         let completion = ended.decoding.of(SamplingDecoding.self)
         let (text, calls, problem) = read(completion.text)
         if let problem {
@@ -207,13 +209,13 @@ struct GenerationPart: RequestOwner {
         }
         let draws = kind.sampling.draws
         if draws, label.attempt < retries {
-            var owner = self
-            owner.label.attempt += 1
-            owner.label.readyAt = .now
-            kind.stream = owner.stream
+            var part = self
+            part.label.attempt += 1
+            part.label.readyAt = .now
+            kind.stream = part.stream
             var request = request
             (request.kind, request.saved) = (kind, nil)
-            return .more([.request(OwnedRequest(request: request, owner: owner))], isAgain: true)
+            return .more([.request(OwnedRequest(request: request, owner: part.owner))], isAgain: true)
         }
         let text =
             label.attempt > 0

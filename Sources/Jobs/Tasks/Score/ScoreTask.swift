@@ -59,12 +59,18 @@ struct ScoreTask: LineTask {
             lengths: parts.map { ($0.prompt.count, $0.completion.count) }, isCovered: maker.isCovered
         ) { [isList] label, _ in
             let scores = OpenScores(
-                count: parts.count, isList: isList, promptTokens: max(1, own.count), keepsTokens: keepsTokens)
+                label, count: parts.count, isList: isList, promptTokens: max(1, own.count))
             return parts.enumerated().map { number, part in
-                .request(
-                    maker.request(
-                        part.prompt, Scoring(part.completion), asked: asked,
-                        for: ScorePart(label: label, number: number, scores: scores)))
+                let owner = RequestOwner(label: label, sharesPrompt: number > 0) { ended in
+                    let score = Score(
+                        ended.decoding.of(ScoringDecoding.self).logprobs,
+                        tokens: keepsTokens ? part.completion : nil, provenance: ended.provenance)
+                    return scores.add(.success(score), number, admitted: ended.clock?.admitted)
+                } failed: { error, sequence in
+                    scores.add(.failure(error), number, admitted: sequence?.clock.admitted)
+                }
+                return .request(
+                    maker.request(part.prompt, Scoring(part.completion), asked: asked, for: owner))
             }
         }
     }
@@ -160,61 +166,35 @@ struct ScoreTask: LineTask {
     }
 }
 
-/// The request of one of a line's completions.
-private struct ScorePart: RequestOwner {
-    var label: RequestLabel
-    let number: Int
-    let scores: OpenScores
-
-    var sharesPrompt: Bool { number > 0 }
-
-    func outcome(of ended: EndedRequest) -> RequestOutcome {
-        guard let kind = ended.request.kind as? Scoring else {
-            preconditionFailure("a request that scores")
-        }
-        let score = Score(
-            ended.decoding.of(ScoringDecoding.self).logprobs, tokens: scores.keepsTokens ? kind.tokens : nil,
-            provenance: ended.provenance)
-        return scores.add(.success(score), number, label, admitted: ended.clock?.admitted)
-    }
-
-    func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome {
-        scores.add(.failure(error), number, label, admitted: sequence?.clock.admitted)
-    }
-}
-
 /// Collects the scores of one line; its result is made when all are there.
 private final class OpenScores: Sendable {
+    private let label: RequestLabel
+    private let count: Int
     private let isList: Bool
     private let promptTokens: Int
-    let keepsTokens: Bool
-    private let state: Mutex<(parts: [Result<Score, LineError>?], missing: Int, admitted: Moment?)>
+    private let state = Mutex<(parts: [Int: Result<Score, LineError>], admitted: Moment?)>(([:], nil))
 
-    init(count: Int, isList: Bool, promptTokens: Int, keepsTokens: Bool) {
-        (self.isList, self.promptTokens, self.keepsTokens) = (isList, promptTokens, keepsTokens)
-        state = Mutex((Array(repeating: nil, count: count), count, nil))
+    init(_ label: RequestLabel, count: Int, isList: Bool, promptTokens: Int) {
+        (self.label, self.count, self.isList, self.promptTokens) = (label, count, isList, promptTokens)
     }
 
     /// - Parameter admitted: nil if nothing was computed for this line.
     /// - Returns: the line's result once complete. If completions can't be scored, it is the first one's error.
-    func add(
-        _ part: Result<Score, LineError>, _ number: Int, _ label: RequestLabel, admitted: Moment?
-    ) -> RequestOutcome {
-        let state = state.withLock { state in
+    func add(_ part: Result<Score, LineError>, _ number: Int, admitted: Moment?) -> RequestOutcome {
+        let (parts, admitted) = state.withLock { state in
             state.parts[number] = part
-            state.missing -= 1
             state.admitted = [state.admitted, admitted].compactMap(\.self).min()
             return state
         }
-        guard state.missing == 0 else { return .open }
+        guard parts.count == count else { return .more([]) }
         do throws(LineError) {
             var scores: [Score] = []
-            for part in state.parts.compactMap({ $0 }) { scores.append(try part.get()) }
+            for (_, part) in parts.sorted(by: { $0.key < $1.key }) { scores.append(try part.get()) }
             let result = ScoredResult(scores, isList: isList, promptTokens: promptTokens)
             var clock = RequestClock()
-            (clock.ready, clock.admitted, clock.ended) = (label.readyAt, state.admitted, .now)
+            (clock.ready, clock.admitted, clock.ended) = (label.readyAt, admitted, .now)
             clock.tokens = result.completionTokens
-            return .made(result, .init(clock), isOwn: clock.admitted != nil)
+            return .made(result, .init(clock), isOwn: admitted != nil)
         } catch {
             return .failed(error)
         }

@@ -17,7 +17,7 @@ struct StepRow: Sendable {
     /// The step in flight.
     private var place = 0
     /// Number of tries without an accepted result.
-    fileprivate var vain = 0
+    private var vain = 0
     /// The text that decides whether it goes on, while it is held.
     private(set) var text = ""
     /// Digest of what the step in flight asks.
@@ -42,8 +42,19 @@ struct StepRow: Sendable {
 
     // MARK: Steps
 
-    /// Takes the result of the step in flight.
-    func after(_ result: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool) -> RequestOutcome {
+    /// Takes the outcome of a request of the step in flight.
+    private func after(_ outcome: RequestOutcome) -> RequestOutcome {
+        switch outcome {
+        case .made(let result, let timing, let isOwn): after(result, timing, isOwn: isOwn)
+        case .failed(let error, let text): .failed(self.error(error), text: text)
+        case .more(let works, let isAgain): .more(works.map(wrapped), isAgain: isAgain)
+        case .held: outcome
+        }
+    }
+
+    private func after(_ result: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool)
+        -> RequestOutcome
+    {
         outcome { row in
             row.isOwn = row.isOwn || isOwn
             row.timing = row.timing.map { $0.followed(by: timing) } ?? timing
@@ -167,13 +178,27 @@ struct StepRow: Sendable {
 
     // MARK: Work of steps
 
-    fileprivate func wrapped(_ work: PendingRequest) -> PendingRequest {
+    /// Returns the work as a step's, whose outcome the row takes.
+    private func wrapped(_ work: PendingRequest) -> PendingRequest {
         guard case .request(var request) = work else { return work }
-        request.owner = StepPart(owner: request.owner, row: self)
+        let owner = request.owner
+        request.owner = RequestOwner(
+            label: owner.label, sharesPrompt: owner.sharesPrompt, isCertain: false
+        ) {
+            after(owner.outcome($0))
+        } failed: {
+            after(owner.failed($0, $1))
+        } rowRecord: { saved in
+            guard !owner.sharesPrompt else { return nil }
+            var record = self.record
+            // A later try starts again.
+            if vain == 0 { (record.saved, record.attempt) = (saved, owner.label.attempt) }
+            return record.row == nil && record.saved.tokens.isEmpty && record.attempt == 0 ? nil : record
+        }
         return .request(request)
     }
 
-    fileprivate func error(_ error: any Error) -> LineError {
+    private func error(_ error: any Error) -> LineError {
         let error = error as? LineError ?? LineError(.badPrompt, "\(error)")
         return error.inStep(step.name)
     }
@@ -205,44 +230,5 @@ struct StepRow: Sendable {
         } catch {
             return [.outcome(label, .failed(row.error(error)))]
         }
-    }
-}
-
-/// The request of a step.
-private struct StepPart: RequestOwner {
-    /// As it would be without steps.
-    var owner: any RequestOwner
-    let row: StepRow
-
-    var label: RequestLabel {
-        get { owner.label }
-        set { owner.label = newValue }
-    }
-    var sharesPrompt: Bool { owner.sharesPrompt }
-    var isCertain: Bool { false }
-
-    func outcome(of ended: EndedRequest) -> RequestOutcome {
-        goOn(owner.outcome(of: ended))
-    }
-
-    func outcome(of error: LineError, _ sequence: TokenSequence?) -> RequestOutcome {
-        goOn(owner.outcome(of: error, sequence))
-    }
-
-    private func goOn(_ outcome: RequestOutcome) -> RequestOutcome {
-        switch outcome {
-        case .made(let result, let timing, let isOwn): row.after(result, timing, isOwn: isOwn)
-        case .failed(let error, let text): .failed(row.error(error), text: text)
-        case .more(let works, let isAgain): .more(works.map(row.wrapped), isAgain: isAgain)
-        case .held, .open: outcome
-        }
-    }
-
-    func record(_ saved: SavedDecoding) -> InFlightRecord? {
-        guard !sharesPrompt else { return nil }
-        var record = row.record
-        // A later try starts again.
-        if row.vain == 0 { (record.saved, record.attempt) = (saved, label.attempt) }
-        return record.row == nil && record.saved.tokens.isEmpty && record.attempt == 0 ? nil : record
     }
 }
