@@ -11,9 +11,9 @@ package enum Admission: Sendable, Equatable {
         case prefix
     }
 
-    /// The sequence is admitted. Its first `cached` tokens, at most `cacheable`, are in the cache and must not be sent.
-    /// There is room for `room` tokens, at least as many as it has.
-    case ready(cached: Int, room: Int)
+    /// The sequence is admitted. Its first `length` tokens, at most `cacheable`, are in the cache and must not be sent.
+    /// There is `room` for as many tokens as it has, or more.
+    case ready
     case wait(Shortage)
     /// Never: `resources` if the whole KV cache, which has room for `room` tokens, is too small; `badRequest` if the
     /// sequence has no tokens, unknown ones, or more than the context.

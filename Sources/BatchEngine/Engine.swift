@@ -14,40 +14,38 @@ package protocol Engine: AnyObject, Sendable {
     /// Whether common prefixes of sequences are computed once. True by default.
     var sharesBeginnings: Bool { get }
 
-    /// Admits a sequence, with room for at least its first `tokens`.
+    /// Admits a sequence, with room for at least `tokens`. It is refused if it could not have its ceiling even alone.
     /// - Parameters:
-    ///   - ceiling: the most tokens that it can grow to. It is refused if it could not have them even alone.
-    ///   - lookahead: it must wait unless it and all others could then still grow by so many tokens, up to their
+    ///   - lookahead: it must wait unless it and all `others` could then still grow by so many tokens, up to their
     ///     ceilings.
     ///   - cacheable: number of leading tokens that may come from the cache, fewer than all. The rows of the others
     ///     are needed for their logits, so they are sent.
-    ///   - rope: the rotary factors, if the model has two sets.
+    ///   - others: all admitted sequences.
     func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
+        _ cache: SequenceCache, tokens: [Int32], lookahead: Int, cacheable: Int,
+        beside others: [SequenceCache]
     ) -> Admission
     /// Copies the cache of the first `count` tokens, which both sequences share, from `other` to one just admitted.
-    /// - Returns: false if nothing was copied because `other` is not so far or the engine can't copy; the default.
-    func copyBeginning(_ count: Int, of other: RequestID, to id: RequestID) -> Bool
+    /// Does nothing if `other` is not so far, or the engine can't copy; by default.
+    func copyBeginning(_ count: Int, of other: SequenceCache, to cache: SequenceCache)
     /// Makes room for a sequence of `length` tokens.
-    /// - Returns: the number of tokens that fit now; nil if there is no room. Never nil for the only sequence.
-    func extend(_ id: RequestID, to length: Int) -> Int?
+    /// - Returns: false if there is none. Never for the only sequence.
+    func extend(_ cache: SequenceCache, to length: Int) -> Bool
     /// One forward pass over the rows of all `inputs` (each sequence at most once).
     /// - Returns: one answer for each input. A fault of one sequence does not affect the others.
     func forward(_ inputs: [PassInput]) throws -> [PassAnswer]
     /// Facts about how a result was made, such as the rotary factors, for its reader. They depend on the request alone.
     /// None by default.
-    func provenance(of id: RequestID) -> [String: String]
+    func provenance(of cache: SequenceCache) -> [String: String]
     /// Ends a sequence.
-    func release(_ id: RequestID)
-    /// Ends a sequence that will restart with these `tokens`, if not only with them. An engine may keep its cache, so that they need not be
-    /// computed again; by default it keeps nothing.
-    func preempt(_ id: RequestID, tokens: [Int32])
+    /// - Parameter tokens: those with which it will restart, if not only with them; nil if it will not. An engine may
+    ///   keep what it has of them, so that they need not be computed again.
+    func release(_ cache: SequenceCache, keeping tokens: [Int32]?)
 }
 
 extension Engine {
     package var times: ComputeTimes { ComputeTimes() }
     package var sharesBeginnings: Bool { true }
-    package func copyBeginning(_ count: Int, of other: RequestID, to id: RequestID) -> Bool { false }
-    package func provenance(of id: RequestID) -> [String: String] { [:] }
-    package func preempt(_ id: RequestID, tokens: [Int32]) { release(id) }
+    package func copyBeginning(_ count: Int, of other: SequenceCache, to cache: SequenceCache) {}
+    package func provenance(of cache: SequenceCache) -> [String: String] { [:] }
 }

@@ -1,6 +1,6 @@
 /// Rows of one sequence in a pass, and the questions about them.
-package struct PassInput: Sendable {
-    package var sequence: RequestID
+package struct PassInput {
+    package var cache: SequenceCache
     /// Tokens appended to the sequence: a chunk of its prompt, or the last sampled token and those that a constraint
     /// forces after it, then draft tokens.
     package var tokens: ArraySlice<Int32>
@@ -8,9 +8,6 @@ package struct PassInput: Sendable {
     /// `tokens` after the first of these rows are draft tokens: a choice counts only if all draft tokens before it were
     /// chosen.
     package var samplings: SmallArray<SamplingRequest>
-    /// If set, the sequence is first cut to so many tokens: at least its prompt, whose cache others may share, and at
-    /// most its length.
-    package var start: Int?
     /// Tokens whose log-probabilities are wanted, at most as many as `tokens`: the last of them after the last of
     /// `tokens`, the one before it one row earlier, and so on.
     package var targets: ArraySlice<Int32>
@@ -21,13 +18,12 @@ package struct PassInput: Sendable {
     package var alternatives = 0
 
     package init(
-        sequence: RequestID, tokens: ArraySlice<Int32>, sampling: SamplingRequest? = nil, start: Int? = nil,
+        _ cache: SequenceCache, _ tokens: ArraySlice<Int32>, sampling: SamplingRequest? = nil,
         targets: ArraySlice<Int32> = [], targetCounts: [Int] = []
     ) {
-        self.sequence = sequence
+        self.cache = cache
         self.tokens = tokens
         samplings = SmallArray(sampling)
-        self.start = start
         self.targets = targets
         self.targetCounts = targetCounts
     }

@@ -10,16 +10,9 @@ package struct Scheduler: Sendable {
         package var isCompletion: Bool
         /// Whether the sequence computes a part of another one, so that even a single row may wait.
         package var isPart = false
-    }
 
-    /// Rows of one sequence in a pass: its next `rows` rows. A token is sampled after the last one if `samples`.
-    package struct ScheduledRows: Sendable, Equatable {
-        /// Index among the running sequences.
-        package var place: Int
-        package var rows: Int
-        package var samples: Bool
         /// Whether the rows are not a chunk of a prompt.
-        package var decodes: Bool
+        var decodes: Bool { isCompletion || rows == 1 && !isPart }
     }
 
     /// The most sequences that run together.
@@ -61,27 +54,22 @@ package struct Scheduler: Sendable {
     /// Records the end of a sequence; the lookahead falls by an eighth.
     package mutating func finished() { lookahead = max(lookahead * 7 / 8, leastLookahead) }
 
-    /// Returns the rows of the next pass.
-    /// - Parameter open: pending rows of each running sequence, at least one, oldest first.
-    package mutating func nextStep(_ open: some Sequence<PendingRows>) -> [ScheduledRows] {
-        var parts: [ScheduledRows] = []
-        parts.reserveCapacity(workers)
+    /// Returns the number of rows of each running sequence in the next pass, which may be 0 for prompts. A token is
+    /// sampled where none are left.
+    /// - Parameter open: pending rows of each, at least one, oldest first.
+    package mutating func nextStep(_ open: [PendingRows]) -> [Int] {
+        var step = Array(repeating: 0, count: open.count)
         var room = chunk
         // First each completion's next row, and its further ones; prompts take the rest of the chunk.
         for decodes in [true, false] {
-            for (place, open) in open.enumerated()
-            where (open.isCompletion || open.rows == 1 && !open.isPart) == decodes {
-                let certain = decodes ? 1 : 0
-                let rows = min(open.rows, certain + room)
-                guard rows > 0 else { continue }
-                room -= rows - certain
-                parts.append(
-                    ScheduledRows(place: place, rows: rows, samples: rows == open.rows, decodes: decodes))
+            let certain = decodes ? 1 : 0
+            for place in open.indices where open[place].decodes == decodes {
+                step[place] = min(open[place].rows, certain + room)
+                room -= step[place] - certain
             }
         }
         lastUse = chunk - room
-        parts.sort { $0.place < $1.place }
-        return parts
+        return step
     }
 
     /// Adapts the chunk to the duration of the last pass. Results don't depend on it.

@@ -31,16 +31,15 @@ extension ModelEngine {
         _ tokens: some Collection<Int32>, logitRows: Int, _ use: (LogitPiece) throws -> Void
     ) throws {
         let tokens = Array(tokens)
-        if let fault = sequences.fault(of: tokens) { throw UserError(.badRequest, fault) }
-        // Without tokens nothing is shared, so all rows are computed.
-        guard case .leased(var lease) = sequences.blocks.lease([]),
-            sequences.blocks.extend(&lease, to: tokens.count)
-        else {
+        if let fault = blocks.fault(of: tokens) { throw UserError(.badRequest, fault) }
+        // Not admitted, it shares nothing, so all rows are computed.
+        let cache = SequenceCache(ceiling: tokens.count)
+        guard blocks.extend(cache, to: tokens.count) else {
             throw UserError(.resources, "the KV cache has no room for \(tokens.count) tokens")
         }
-        defer { sequences.blocks.release(lease) }
+        defer { blocks.release(cache) }
         let run = RowRun(
-            tokens: tokens[...], start: 0, blocks: lease.blocks,
+            tokens: tokens[...], start: 0, blocks: cache.blocks,
             longRope: limits.usesLongRope(length: tokens.count) ?? false, logitRows: logitRows)
         try forward([run], use: use)
     }

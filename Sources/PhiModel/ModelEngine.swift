@@ -3,8 +3,8 @@ import OperatingSystem
 
 /// An engine with a loaded model: rows in, logits out. Admission, blocks of the cache and sampling are implemented here.
 package protocol ModelEngine: Engine {
-    /// Sequences and the blocks that they hold.
-    var sequences: SequenceTable { get set }
+    /// Blocks of the cache, which sequences hold.
+    var blocks: KVBlocks { get set }
     /// Makes answers from logits.
     var logits: LogitReader { get }
 
@@ -63,7 +63,7 @@ extension ModelEngine {
     package func copy(block: Int32, to other: Int32) -> Bool { false }
 
     package func forward(_ inputs: [PassInput]) throws -> [PassAnswer] {
-        let runs = sequences.begin(inputs)
+        let runs = inputs.map { blocks.begin($0) }
         let order = order(runs)
         let isAsTheyCome = order.elementsEqual(inputs.indices)
         logits.begin(isAsTheyCome ? inputs : order.map { inputs[$0] })
@@ -71,24 +71,25 @@ extension ModelEngine {
         defer { logits.end() }
         var answers = logits.answers
         if !isAsTheyCome { for (place, answer) in zip(order, logits.answers) { answers[place] = answer } }
-        sequences.finish(inputs, answers)
+        blocks.finish(inputs, answers)
         return answers
     }
 
-    package var sharesBeginnings: Bool { sequences.sharesBeginnings }
+    package var sharesBeginnings: Bool { blocks.sharesBeginnings }
     package func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
+        _ cache: SequenceCache, tokens: [Int32], lookahead: Int, cacheable: Int,
+        beside others: [SequenceCache]
     ) -> Admission {
-        sequences.admit(
-            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: rope)
+        blocks.admit(cache, tokens: tokens, lookahead: lookahead, cacheable: cacheable, beside: others)
     }
-    package func copyBeginning(_ count: Int, of other: RequestID, to id: RequestID) -> Bool {
-        sequences.copyBeginning(count, of: other, to: id) { copy(block: $0, to: $1) }
+    package func copyBeginning(_ count: Int, of other: SequenceCache, to cache: SequenceCache) {
+        blocks.copyBeginning(count, of: other, to: cache) { copy(block: $0, to: $1) }
     }
-    package func extend(_ id: RequestID, to length: Int) -> Int? { sequences.extend(id, to: length) }
-    package func release(_ id: RequestID) { sequences.release(id) }
-    package func preempt(_ id: RequestID, tokens: [Int32]) { sequences.preempt(id, tokens: tokens) }
-    package func provenance(of id: RequestID) -> [String: String] { sequences.provenance(of: id) }
+    package func extend(_ cache: SequenceCache, to length: Int) -> Bool { blocks.extend(cache, to: length) }
+    package func release(_ cache: SequenceCache, keeping tokens: [Int32]?) {
+        blocks.release(cache, keeping: tokens ?? [])
+    }
+    package func provenance(of cache: SequenceCache) -> [String: String] { blocks.provenance(of: cache) }
 
     /// Converter of its text to tokens.
     package var text: any TextCoding { codec ?? NoText() }
@@ -98,5 +99,5 @@ extension ModelEngine {
         try LimitProbe(Kernels.chosen(), ComputePool(threads: threads))
     }
     /// Bytes of KV cache that hold one token.
-    package var kvBytesPerToken: Int { sequences.blockBytes / sequences.blocks.blockLength }
+    package var kvBytesPerToken: Int { blocks.blockBytes / blocks.blockLength }
 }

@@ -45,16 +45,13 @@ struct Bench {
         (0..<count).map { _ in Int32.random(in: 0..<Int32(engine.limits.vocabularySize)) }
     }
 
-    private func admit(prompt: Int, tokens: Int) throws -> (RequestID, [Int32]) {
-        // Ids of loops count up from 0.
-        let (id, ids) = (RequestID(.random(in: .min..<0)), randomPrompt(prompt))
-        let length = prompt + tokens
+    private func admit(prompt: Int, tokens: Int) throws -> (SequenceCache, [Int32]) {
+        let (cache, ids) = (SequenceCache(ceiling: prompt + tokens), randomPrompt(prompt))
         guard
-            case .ready = engine.admit(
-                id, tokens: ids, ceiling: length, lookahead: 0, cacheable: 0, rope: .auto),
-            engine.extend(id, to: length) != nil
+            case .ready = engine.admit(cache, tokens: ids, lookahead: 0, cacheable: 0, beside: []),
+            engine.extend(cache, to: cache.ceiling)
         else { throw UserError(.resources, "the KV cache is too small for this batch and length") }
-        return (id, ids)
+        return (cache, ids)
     }
 
     /// The most tokens of a prompt in one step.
@@ -78,23 +75,22 @@ struct Bench {
     }
 
     private func prefill(_ count: Int) throws -> Sample {
-        let (sequence, ids) = try admit(prompt: count, tokens: 1)
-        defer { engine.release(sequence) }
+        let (cache, ids) = try admit(prompt: count, tokens: 1)
+        defer { engine.release(cache, keeping: nil) }
         let (before, done) = (engine.times, engine.work)
-        let steps = try read(ids, sequence).steps
+        let steps = try read(ids, cache).steps
         return Sample(tokens: count, times: engine.times - before, work: work(since: done), steps: steps)
     }
 
     /// Prefills a prompt step by step, like jobs.
     /// - Returns: the token after it, and the steps.
-    private func read(_ prompt: [Int32], _ sequence: RequestID) throws -> (next: Int32, steps: [Step]) {
+    private func read(_ prompt: [Int32], _ cache: SequenceCache) throws -> (next: Int32, steps: [Step]) {
         var (steps, answer): ([Step], SampledToken?) = ([], nil)
         for first in stride(from: 0, to: prompt.count, by: Self.chunk) {
             let tokens = prompt[first...].prefix(Self.chunk)
             let (start, done) = (ContinuousClock.now, engine.work)
             let input = PassInput(
-                sequence: sequence, tokens: tokens,
-                sampling: tokens.endIndex == prompt.count ? Self.greedy : nil)
+                cache, tokens, sampling: tokens.endIndex == prompt.count ? Self.greedy : nil)
             answer = try engine.forward([input])[0].choice
             steps.append(
                 Step(
@@ -109,13 +105,13 @@ struct Bench {
     }
 
     private func generate(batch: Int, prompt: Int, tokens: Int) throws -> Sample {
-        var sequences: [RequestID] = []
+        var caches: [SequenceCache] = []
         var next: [Int32] = []
-        defer { for sequence in sequences { engine.release(sequence) } }
+        defer { for cache in caches { engine.release(cache, keeping: nil) } }
         for _ in 0..<batch {
-            let (sequence, ids) = try admit(prompt: prompt, tokens: tokens + 1)
-            sequences.append(sequence)
-            next.append(try read(ids, sequence).next)
+            let (cache, ids) = try admit(prompt: prompt, tokens: tokens + 1)
+            caches.append(cache)
+            next.append(try read(ids, cache).next)
         }
         let (before, done) = (engine.times, engine.work)
         // The bandwidth of shared memory changes within seconds, so it is measured between the steps.
@@ -124,9 +120,7 @@ struct Bench {
         var attentionBytes = 0
         for number in 0..<tokens {
             let (start, sofar) = (ContinuousClock.now, engine.work)
-            let inputs = zip(sequences, next).map {
-                PassInput(sequence: $0, tokens: [$1], sampling: Self.greedy)
-            }
+            let inputs = zip(caches, next).map { PassInput($0, [$1], sampling: Self.greedy) }
             next = try engine.forward(inputs).map { try Self.token(of: $0.choice) }
             let seconds = (ContinuousClock.now - start).seconds
             readings.append(probe.read())

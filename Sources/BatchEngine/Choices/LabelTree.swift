@@ -94,15 +94,11 @@ package struct LabelTree: RequestKind, Equatable {
     package var depth: Int { depths.max() ?? 0 }
     package var maxTokens: Int { depth }
 
-    package func decoding(after prompt: [Int32]) -> any Decoding {
-        LabelTreeScoring(self, promptCount: prompt.count)
-    }
+    package func decoding(after prompt: [Int32]) -> any Decoding { LabelTreeScoring(self) }
     package func decoding(
         _ saved: SavedDecoding, after prompt: [Int32], vocabularySize: Int
     ) -> (any Decoding)? {
-        saved.logprobs(count: questionCount).map {
-            LabelTreeScoring(self, promptCount: prompt.count, answers: $0)
-        }
+        saved.logprobs(count: questionCount).map { LabelTreeScoring(self, answers: $0) }
     }
 
     /// Returns the indices of a choice's answers.

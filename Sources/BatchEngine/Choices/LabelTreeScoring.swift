@@ -2,8 +2,6 @@
 /// a branch it goes back to where the next one leaves, so that no row is computed twice.
 package struct LabelTreeScoring: Decoding {
     private let tree: LabelTree
-    /// Number of tokens in the prompt.
-    private let promptCount: Int
     /// Rows that it computes.
     private let rows: Range<Int>
     /// Answers to their questions so far.
@@ -17,8 +15,8 @@ package struct LabelTreeScoring: Decoding {
     private var branchEnd: Int
 
     /// - Parameter rows: all by default.
-    init(_ tree: LabelTree, promptCount: Int, rows: Range<Int>? = nil, answers: [Float] = []) {
-        (self.tree, self.promptCount, self.answers) = (tree, promptCount, answers)
+    init(_ tree: LabelTree, rows: Range<Int>? = nil, answers: [Float] = []) {
+        (self.tree, self.answers) = (tree, answers)
         self.rows = rows ?? tree.depths.indices
         next = self.rows.lowerBound
         path = tree.tokens(to: next)
@@ -27,13 +25,13 @@ package struct LabelTreeScoring: Decoding {
     }
 
     /// Continues with the branch of the first row without answers.
-    /// - Returns: the number of tokens after the prompt that stay.
-    @discardableResult private mutating func goOn() -> Int {
+    /// - Returns: its tokens.
+    @discardableResult private mutating func goOn() -> [Int32] {
         let kept = max(0, tree.depths[next] - 1)
         let branch = tree.branch(from: next, below: rows.upperBound)
         path = path.prefix(kept) + branch
         branchEnd = next == 0 ? 1 + branch.count : next + branch.count
-        return kept
+        return branch
     }
 
     /// Each part computes the end of the prompt again, which is too much for fewer rows.
@@ -43,9 +41,7 @@ package struct LabelTreeScoring: Decoding {
         let count = min(most, rows.count / Self.leastRows)
         guard count > 1 else { return [] }
         let starts = (0...count).map { $0 * rows.count / count }
-        return zip(starts, starts.dropFirst()).map {
-            LabelTreeScoring(tree, promptCount: promptCount, rows: $0..<$1)
-        }
+        return zip(starts, starts.dropFirst()).map { LabelTreeScoring(tree, rows: $0..<$1) }
     }
 
     package mutating func join(_ parts: [any Decoding]) {
@@ -63,12 +59,12 @@ package struct LabelTreeScoring: Decoding {
     package var cacheable: Int { next == 0 ? -1 : 0 }
 
     package func input(
-        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
+        _ cache: SequenceCache, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
     ) -> PassInput {
         let asked = next..<next + max(0, end - tree.depths[next] + 1)
         let counts = asked.map { tree.starts[$0 + 1] - tree.starts[$0] }
         return PassInput(
-            sequence: sequence, tokens: rows,
+            cache, rows,
             targets: tree.questions[tree.starts[asked.lowerBound]..<tree.starts[asked.upperBound]],
             targetCounts: counts)
     }
@@ -83,7 +79,6 @@ package struct LabelTreeScoring: Decoding {
         let answered = tree.starts[rows.lowerBound] + answers.count
         while next < rows.upperBound, tree.starts[next + 1] <= answered { next += 1 }
         guard !isDone, next == branchEnd else { return PassOutcome() }
-        let kept = goOn()
-        return PassOutcome(rows: path[kept...], start: promptCount + kept)
+        return PassOutcome(rows: goOn()[...])
     }
 }

@@ -24,7 +24,7 @@ package protocol Decoding: Sendable {
     ///   - isLast: no further row could be sent with them.
     ///   - draft: draft tokens to follow the rows, if they are the last.
     func input(
-        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
+        _ cache: SequenceCache, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
     ) -> PassInput
     /// Takes the answer of a pass to the rows that were sent, and then the tokens that are certain without another. An
     /// empty answer comes before anything is computed.
@@ -34,10 +34,8 @@ package protocol Decoding: Sendable {
 
 /// Progress made by one pass.
 package struct PassOutcome {
-    /// New tokens to send, after those not sent yet.
+    /// New tokens to send, after those not sent yet. With them the sequence has its known tokens, so it may go back.
     package var rows: ArraySlice<Int32> = []
-    /// Length to which the sequence is cut before these rows; nil to go on at its end.
-    package var start: Int?
     /// Number of tokens sampled, or forced after those.
     package var tokens = 0
     /// New text that is certain.

@@ -77,9 +77,9 @@ package struct SamplingDecoding: Decoding {
     package var isDone: Bool { finishReason != nil || fault != nil }
 
     package func input(
-        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
+        _ cache: SequenceCache, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
     ) -> PassInput {
-        var input = PassInput(sequence: sequence, tokens: rows, sampling: isLast ? sampling : nil)
+        var input = PassInput(cache, rows, sampling: isLast ? sampling : nil)
         if scores {
             // Targets belong to the last rows; after the prompt's last token any value will do.
             let next = promptNotes.count + 1

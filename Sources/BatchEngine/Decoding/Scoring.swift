@@ -40,12 +40,11 @@ package struct ScoringDecoding: Decoding {
     package var isDone: Bool { fault != nil || logprobs.count == tokens.count }
 
     package func input(
-        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
+        _ cache: SequenceCache, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, draft: [Int32]
     ) -> PassInput {
         // The row before the next target is the last that may come from the cache.
         let targets = max(0, end - cacheable)
-        return PassInput(
-            sequence: sequence, tokens: rows, targets: tokens[logprobs.count...].prefix(targets))
+        return PassInput(cache, rows, targets: tokens[logprobs.count...].prefix(targets))
     }
 
     package mutating func take(_ answer: PassAnswer, note: (SampledToken) -> String?) -> PassOutcome {

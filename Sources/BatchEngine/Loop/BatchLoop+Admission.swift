@@ -16,20 +16,21 @@ extension BatchLoop {
             }
             let sequence = waiting[place]
             // The first part computes the prompt, and the others copy it.
-            let first = sequence.isPart ? running.first { $0.wholeID == sequence.wholeID } : nil
+            let first = sequence.isPart ? running.first { $0.whole === sequence.whole } : nil
             if let first, !first.hasPrompt {
                 place += 1
                 continue
             }
             switch try engine().admit(
-                sequence.id, tokens: sequence.allTokens, ceiling: sequence.request.ceiling,
-                lookahead: scheduler.lookahead, cacheable: sequence.cacheable, rope: sequence.request.rope)
+                sequence.cache, tokens: sequence.allTokens, lookahead: scheduler.lookahead,
+                cacheable: sequence.cacheable, beside: running.indices.map { running[$0].cache })
             {
-            case .ready(let cached, let room):
-                let count = sequence.request.prompt.count
-                let isCopied =
-                    try first.map { try engine().copyBeginning(count, of: $0.id, to: sequence.id) } ?? false
-                begin(place, cached: isCopied ? count : cached, room: room)
+            case .ready:
+                if let first {
+                    try engine().copyBeginning(
+                        sequence.request.prompt.count, of: first.cache, to: sequence.cache)
+                }
+                begin(place)
             case .wait where running.isEmpty: throw UserError.noRoom
             case .wait(.room):
                 // Ask older ones that wait for a prefix again after the next pass.
@@ -51,11 +52,11 @@ extension BatchLoop {
         slots.reduce(0) { $0 + $1.load } < TokenSequence.wholeLoad * scheduler.workers
     }
 
-    private func begin(_ place: Int, cached: Int, room: Int) {
+    private func begin(_ place: Int) {
         for older in 0..<place { waiting[older].overtaken += 1 }
         var sequence = waiting.remove(at: place)
         let isNew = sequence.clock.admitted == nil
-        sequence.begin(cached: cached, room: room)
+        sequence.begin()
         sequence.slot.waiting -= 1
         sequence.slot.load += sequence.load
         let index = running.lastIndex { $0.id < sequence.id }.map { $0 + 1 } ?? 0
@@ -83,7 +84,7 @@ extension BatchLoop {
                 let engine = try engine()
                 nextID += 1
                 let sequence = TokenSequence(
-                    RequestID(nextID - 1), request, slot: slot, vocabularySize: engine.limits.vocabularySize)
+                    nextID - 1, request, slot: slot, vocabularySize: engine.limits.vocabularySize)
                 enqueue(sequence, for: engine)
                 return true
             case .wait: continue

@@ -1,8 +1,26 @@
-/// A sequence that others compute in parts.
-struct DividedSequence {
+import Errors
+
+/// A sequence that others compute in parts, which share it.
+final class DividedSequence {
     var whole: TokenSequence
-    let partCount: Int
-    var done: [TokenSequence] = []
+    private let partCount: Int
+    /// Parts that have ended.
+    private var done: [(id: Int, decoding: any Decoding)] = []
+    private var firstToken: Moment?
+
+    init(whole: TokenSequence, partCount: Int) { (self.whole, self.partCount) = (whole, partCount) }
+
+    /// Takes a part that has ended.
+    /// - Returns: whether the whole sequence has ended with it: the others have too, or this one has a fault.
+    func end(_ part: TokenSequence) -> Bool {
+        // Another part's fault has ended it.
+        if whole.isDone { return false }
+        done.append((part.id, part.decoding))
+        firstToken = [firstToken, part.clock.firstToken].compactMap(\.self).min()
+        guard done.count == partCount || part.decoding.fault != nil else { return false }
+        whole.join(done.sorted { $0.id < $1.id }.map(\.decoding), firstToken: firstToken)
+        return true
+    }
 }
 
 /// Sequences divided into parts, so that a pass has rows of many parts instead of one or two rows. Sources see only
@@ -13,44 +31,34 @@ extension BatchLoop {
         let most = TokenSequence.wholeLoad * min(scheduler.workers, sequence.slot.source.workers)
         let parts = sequence.parts(atMost: engine.sharesBeginnings ? most : 1, from: nextID)
         nextID += parts.count
-        if !parts.isEmpty {
-            divided[sequence.id] = DividedSequence(whole: sequence, partCount: parts.count)
-        }
         waiting += parts.isEmpty ? [sequence] : parts
         sequence.slot.waiting += max(1, parts.count)
     }
 
     /// Returns the whole sequence when its first part begins; nil for further parts.
     func beginning(_ sequence: TokenSequence) -> TokenSequence? {
-        guard sequence.isPart else { return sequence }
-        guard divided[sequence.wholeID]?.whole.clock.admitted == nil else { return nil }
-        divided[sequence.wholeID]?.whole.begin(with: sequence)
-        return divided[sequence.wholeID]?.whole
+        guard let divided = sequence.whole else { return sequence }
+        guard divided.whole.clock.admitted == nil else { return nil }
+        divided.whole.begin(with: sequence)
+        return divided.whole
     }
 
     /// Returns the whole sequence when its last part is done; nil before.
     func finished(_ sequence: TokenSequence) -> TokenSequence? {
-        guard sequence.isPart else { return sequence }
-        let id = sequence.wholeID
-        divided[id]?.done.append(sequence)
-        // Nil if a fault of another part has ended it.
-        guard var all = divided[id], all.done.count == all.partCount || sequence.decoding.fault != nil else {
-            return nil
-        }
-        remove { $0.wholeID == id }
-        all.whole.join(all.done)
-        return all.whole
+        guard let divided = sequence.whole else { return sequence }
+        guard divided.end(sequence) else { return nil }
+        remove { $0.whole === divided }
+        return divided.whole
     }
 
     /// Removes sequences with all their parts.
     func remove(where isOut: (TokenSequence) -> Bool) {
         for sequence in running where isOut(sequence) {
-            loaded?.release(sequence.id)
+            loaded?.release(sequence.cache, keeping: nil)
             sequence.slot.load -= sequence.load
         }
         for sequence in waiting where isOut(sequence) { sequence.slot.waiting -= 1 }
         running.removeAll(where: isOut)
         waiting.removeAll(where: isOut)
-        divided = divided.filter { !isOut($0.value.whole) }
     }
 }

@@ -11,8 +11,6 @@ package final class BatchLoop {
     /// Oldest first, both.
     var running: [TokenSequence] = []
     var waiting: [TokenSequence] = []
-    /// Sequences whose parts are in `running` and `waiting`.
-    var divided: [RequestID: DividedSequence] = [:]
     private(set) var slots: [SourceSlot] = []
     /// Index of the source that is asked next.
     var turn = 0
@@ -68,8 +66,8 @@ package final class BatchLoop {
 
     /// Returns a source's requests in the loop, oldest first.
     package func live(of source: any RequestSource) -> [TokenSequence] {
-        ((running + waiting).filter { !$0.isPart } + divided.values.map(\.whole))
-            .filter { $0.slot.source === source }.sorted { $0.id < $1.id }
+        let own = (running + waiting).filter { $0.slot.source === source }.map { $0.whole?.whole ?? $0 }
+        return Dictionary(own.map { ($0.id, $0) }) { whole, _ in whole }.values.sorted { $0.id < $1.id }
     }
 
     func engine() throws -> any Engine {
@@ -128,26 +126,32 @@ package final class BatchLoop {
     private func computeRows(_ engine: any Engine) throws {
         try makeRoom(engine)
         // By index: reading an element would copy a whole sequence.
-        let parts = scheduler.nextStep(running.indices.map { running[$0].open })
+        let open = running.indices.map { running[$0].open }
+        let step = scheduler.nextStep(open)
+        let drafts = drafts(after: open, step, engine)
+        let places = step.indices.filter { step[$0] > 0 }
         var inputs: [PassInput] = []
-        inputs.reserveCapacity(parts.count)
-        let drafts = drafts(beside: parts, engine)
-        for (part, draft) in zip(parts, drafts) {
-            inputs.append(running[part.place].send(part.rows, draft: draft))
-        }
+        inputs.reserveCapacity(places.count)
+        for place in places { inputs.append(running[place].send(step[place], draft: drafts[place])) }
         let start = ContinuousClock.now
         let answers = try engine.forward(inputs)
         let seconds = (.now - start).seconds
         let rows = inputs.reduce(0) { $0 + $1.tokens.count }
         scheduler.passTook(seconds)
-        precondition(answers.count == parts.count, "a pass answers each of its inputs")
+        precondition(answers.count == inputs.count, "a pass answers each of its inputs")
         gate.note(rows: rows, seconds: seconds)
-        count(inputs, answers, parts, rows: rows, seconds: seconds)
+        for slot in slots {
+            slot.report.passRows = rows
+            slot.report.seconds = seconds
+        }
+        for (number, place) in places.enumerated() {
+            precondition(answers[number].answers(inputs[number]), "a pass answers what is asked")
+            running[place].slot.report.count(inputs[number], decodes: open[place].decodes)
+        }
         // The inputs share storage with the sequences, which would be copied on the next write.
         inputs = []
-        for (number, answer) in answers.enumerated() {
-            let place = parts[number].place
-            if let draft = drafts[number] { running[place].slot.drafts.learn(draft, answer.choices) }
+        for (place, answer) in zip(places, answers) {
+            if let draft = drafts[place] { running[place].slot.drafts.learn(draft, answer.choices) }
             tell(running[place].take(answer), at: place)
         }
         retire(engine)
@@ -157,44 +161,26 @@ package final class BatchLoop {
     private func makeRoom(_ engine: any Engine) throws {
         var place = 0
         while place < running.count {
-            let count = running[place].count
-            if count > running[place].room {
-                if let room = engine.extend(running[place].id, to: count) {
-                    running[place].room = room
-                } else if running.count > 1 {
-                    preemptYoungest(engine)
-                    continue
-                } else {
-                    throw UserError.noRoom
-                }
+            let (count, cache) = (running[place].count, running[place].cache)
+            if count <= cache.room || engine.extend(cache, to: count) {
+                place += 1
+            } else if running.count > 1 {
+                preemptYoungest(engine)
+            } else {
+                throw UserError.noRoom
             }
-            place += 1
         }
     }
 
     private func preemptYoungest(_ engine: any Engine) {
         let sequence = running.removeLast()
-        engine.preempt(sequence.id, tokens: Array(sequence.allTokens.prefix(sequence.cacheable)))
+        engine.release(sequence.cache, keeping: Array(sequence.allTokens.prefix(sequence.cacheable)))
         sequence.slot.load -= sequence.load
         sequence.slot.waiting += 1
         sequence.slot.report.preempted += 1
         waiting.insert(sequence, at: waiting.firstIndex { $0.id > sequence.id } ?? waiting.count)
         scheduler.gaveWay()
         preemptions += 1
-    }
-
-    private func count(
-        _ inputs: [PassInput], _ answers: [PassAnswer], _ parts: [Scheduler.ScheduledRows], rows: Int,
-        seconds: Double
-    ) {
-        for slot in slots {
-            slot.report.passRows = rows
-            slot.report.seconds = seconds
-        }
-        for (number, part) in parts.enumerated() {
-            precondition(answers[number].answers(inputs[number]), "a pass answers what is asked")
-            running[part.place].slot.report.count(inputs[number], of: part)
-        }
     }
 
     /// Passes on new text that is certain.
@@ -213,8 +199,8 @@ package final class BatchLoop {
             if sequence.slot.source.speculation != .off {
                 sequence.slot.drafts.learn(sequence.decoding.sampled, after: sequence.request.prompt)
             }
-            let provenance = engine.provenance(of: sequence.id)
-            engine.release(sequence.id)
+            let provenance = engine.provenance(of: sequence.cache)
+            engine.release(sequence.cache, keeping: nil)
             scheduler.finished()
             let slot = sequence.slot
             slot.load -= sequence.load

@@ -1,4 +1,4 @@
-/// A request to a loop, which gives it its `RequestID`.
+/// A request to a loop.
 package struct Request: Sendable {
     package var prompt: [Int32]
     package var kind: any RequestKind { didSet { key = nil } }

@@ -78,11 +78,11 @@ package struct PassReport: Sendable {
     package var times = ComputeTimes()
 
     /// Counts a sequence's input.
-    mutating func count(_ input: PassInput, of part: Scheduler.ScheduledRows) {
-        if part.decodes, input.targets.isEmpty {
+    mutating func count(_ input: PassInput, decodes: Bool) {
+        if decodes, input.targets.isEmpty {
             decodeRows += input.tokens.count
         } else {
-            prefillRows += part.rows
+            prefillRows += input.tokens.count
         }
         tokens += input.targetRows
         drafted += input.drafted

@@ -1,6 +1,9 @@
-/// A request in a loop, and its progress. The engine knows its KV cache by the same id.
+import Errors
+
+/// A request in a loop, and all of its state: the engine's, and the progress of its decoding.
 package struct TokenSequence {
-    package let id: RequestID
+    /// Its place among all of the loop: older ones have smaller numbers.
+    package let id: Int
     package let request: Request
     package private(set) var decoding: any Decoding { didSet { noteDecoding() } }
     /// Whether it has ended.
@@ -12,26 +15,22 @@ package struct TokenSequence {
     package private(set) var savedCount = 0
 
     let slot: SourceSlot
-    /// The sequence that it computes a part of, or itself.
-    let wholeID: RequestID
+    package let cache: SequenceCache
+    /// The sequence that it computes a part of; nil if it is whole.
+    private(set) var whole: DividedSequence?
     /// Tokens not yet sent to the engine.
     private(set) var unsent: ArraySlice<Int32> = [] { didSet { open.rows = unsent.count } }
     /// Whether those are of the completion: the last sampled token and those forced after it.
     private var isDecoding = false { didSet { open.isCompletion = isDecoding } }
-    /// Length to which it is cut before those; nil if they follow at its end.
-    private var start: Int?
     private(set) var open = Scheduler.PendingRows(rows: 0, isCompletion: false)
-    /// Number of tokens that fit into its KV blocks.
-    var room = 0
     /// Number of younger sequences admitted before it.
     var overtaken = 0
     /// Nil before the first draft.
     private var drafter: Drafter?
 
-    init(_ id: RequestID, _ request: Request, slot: SourceSlot, vocabularySize: Int) {
-        (self.id, wholeID) = (id, id)
-        self.request = request
-        self.slot = slot
+    init(_ id: Int, _ request: Request, slot: SourceSlot, vocabularySize: Int) {
+        (self.id, self.request, self.slot) = (id, request, slot)
+        cache = SequenceCache(ceiling: request.ceiling, rope: request.rope)
         let saved = request.saved.flatMap {
             request.kind.decoding($0, after: request.prompt, vocabularySize: vocabularySize)
         }
@@ -49,22 +48,25 @@ package struct TokenSequence {
     /// Returns sequences that each compute a part of this one.
     /// - Parameter id: of the first; the others have the ids after it.
     func parts(atMost most: Int, from id: Int) -> [TokenSequence] {
-        decoding.parts(atMost: most).enumerated().map { place, decoding in
-            TokenSequence(RequestID(id + place), self, decoding)
+        let parts = decoding.parts(atMost: most)
+        let whole = DividedSequence(whole: self, partCount: parts.count)
+        return parts.enumerated().map { place, decoding in
+            TokenSequence(id + place, whole, decoding)
         }
     }
 
-    private init(_ id: RequestID, _ whole: TokenSequence, _ decoding: any Decoding) {
-        (self.id, self.decoding, wholeID) = (id, decoding, whole.id)
-        (request, slot) = (whole.request, whole.slot)
+    private init(_ id: Int, _ divided: DividedSequence, _ decoding: any Decoding) {
+        (self.id, self.decoding, whole) = (id, decoding, divided)
+        (request, slot) = (divided.whole.request, divided.whole.slot)
+        cache = SequenceCache(ceiling: request.ceiling, rope: request.rope)
         open.isPart = true
         noteDecoding()
     }
 
-    /// Takes the results of its parts, in any order.
-    mutating func join(_ parts: [TokenSequence]) {
-        decoding.join(parts.sorted { $0.id < $1.id }.map(\.decoding))
-        clock.firstToken = parts.compactMap(\.clock.firstToken).min()
+    /// Takes the results of its parts, in their order.
+    mutating func join(_ parts: [any Decoding], firstToken: Moment?) {
+        decoding.join(parts)
+        clock.firstToken = firstToken
     }
 
     /// Load of a sequence that is no part of another. Parts share a worker: nobody waits for the next token of one, and
@@ -72,7 +74,8 @@ package struct TokenSequence {
     static let wholeLoad = 4
     var load: Int { isPart ? 1 : Self.wholeLoad }
 
-    var isPart: Bool { wholeID != id }
+    var isPart: Bool { whole != nil }
+    var wholeID: Int { whole?.whole.id ?? id }
 
     /// Records that its first part begins.
     mutating func begin(with part: TokenSequence) { clock.admitted = part.clock.admitted }
@@ -93,14 +96,13 @@ package struct TokenSequence {
     /// Number of `allTokens` that may come from the cache. The rows of the others are needed for their logits.
     var cacheable: Int { request.prompt.count + decoding.cacheable }
     /// Whether its prompt is in the cache.
-    var hasPrompt: Bool { unsent.count <= decoding.following.count }
+    var hasPrompt: Bool { cache.length >= request.prompt.count }
 
     /// Starts with the first token that isn't in the cache.
-    mutating func begin(cached: Int, room: Int) {
+    mutating func begin() {
         if clock.admitted == nil { clock.admitted = .now }
-        (unsent, start) = (allTokens[cached...], nil)
+        unsent = allTokens[cache.length...]
         isDecoding = false
-        self.room = room
     }
 
     /// Returns the next rows for the engine.
@@ -108,11 +110,9 @@ package struct TokenSequence {
     mutating func send(_ count: Int, draft: DraftTokens? = nil) -> PassInput {
         let rows = unsent.prefix(count)
         unsent.removeFirst(count)
-        var input = decoding.input(
-            id, rows, end: self.count - request.prompt.count - unsent.count, isLast: unsent.isEmpty,
+        return decoding.input(
+            cache, rows, end: self.count - request.prompt.count - unsent.count, isLast: unsent.isEmpty,
             draft: draft.map { Array($0.tokens.prefix($0.tried)) } ?? [])
-        input.start = start
-        return input
     }
 
     /// Number of draft tokens that may follow the certain ones.
@@ -136,7 +136,7 @@ package struct TokenSequence {
         let outcome = decoding.take(answer) { [slot] in slot.source.note(on: $0) }
         slot.report.count(outcome, right: answer.acceptedDrafts)
         unsent = unsent.isEmpty ? outcome.rows : unsent + outcome.rows
-        start = outcome.start
+        cache.length = count - unsent.count
         // Results may be kept for a while.
         if isDone { drafter = nil }
         return outcome

@@ -56,7 +56,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
     let rows: RowOps
     let pool: ComputePool
     package let logits: LogitReader
-    package var sequences: SequenceTable
+    package var blocks: KVBlocks
     private var move: WeightMove?
     private var hasStepped = false
 
@@ -84,7 +84,7 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         }
         limits = ModelLimits(shape, codec)
         identity = Self.identity(options)
-        sequences = SequenceTable(
+        blocks = KVBlocks(
             limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes,
             slots: cache.slots)
         pool = ComputePool(threads: threads)
@@ -155,7 +155,6 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
     package func warmUp(lengths: [Int]) {
         hasStepped = true
         while move != nil { moveWeights() }
-        let blocks = sequences.blocks
         rows.cache.touch(blocks.nextFree(lengths.reduce(0) { $0 + blocks.blocks(for: $1) }), pool)
     }
 }

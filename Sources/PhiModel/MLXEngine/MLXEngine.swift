@@ -24,7 +24,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
     private let network: LayeredNetwork<MLXOperations>
     private let rotary: MLXRotary
     private let cache: MLXCache
-    package var sequences: SequenceTable
+    package var blocks: KVBlocks
     package let logits: LogitReader
     /// For readers of logits.
     private let scratch = Buffer<Float>()
@@ -77,7 +77,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
         self.mlx = mlx
         self.shape = shape
         limits = ModelLimits(shape, codec)
-        sequences = SequenceTable(
+        blocks = KVBlocks(
             limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes)
         let pool = ComputePool(threads: options.threads ?? Processors.count)
         threads = pool.threads
@@ -110,8 +110,8 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
         return times
     }
 
-    package func provenance(of id: RequestID) -> [String: String] {
-        var facts = sequences.provenance(of: id)
+    package func provenance(of cache: SequenceCache) -> [String: String] {
+        var facts = blocks.provenance(of: cache)
         facts["engine"] = "mlx \(MLXLibrary.wantedVersion), \(mlx.device)"
         return facts
     }

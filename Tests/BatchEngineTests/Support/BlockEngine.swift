@@ -7,7 +7,7 @@
 final class BlockEngine: Engine, @unchecked Sendable {
     let limits = ModelLimits(contextLength: 1 << 20, vocabularySize: 1000, endOfSequence: [0])
     let identity = [(name: "script", value: "1")]
-    var sequences: SequenceTable
+    private(set) var blocks: KVBlocks
     private var memory: [UInt64]
     /// The tokens themselves, in the same places.
     private var texts: [Int32]
@@ -15,7 +15,9 @@ final class BlockEngine: Engine, @unchecked Sendable {
     var period = 0
     private let blockLength: Int
     /// Those that have begun.
-    private var live: Set<RequestID> = []
+    private var live: [SequenceCache] = []
+    /// Tokens in the cache of each, as far as they were computed for it.
+    private var written: [ObjectIdentifier: Int] = [:]
     private(set) var faults: [String] = []
     private(set) var largestBatch = 0
     private(set) var steps = 0
@@ -31,29 +33,35 @@ final class BlockEngine: Engine, @unchecked Sendable {
         var all = limits
         // Tests have tokens as they like.
         all.vocabularySize = Int(Int32.max)
-        sequences = SequenceTable(all, capacity: blocks, blockLength: blockLength, blockBytes: 1)
+        self.blocks = KVBlocks(all, capacity: blocks, blockLength: blockLength, blockBytes: 1)
         self.blockLength = blockLength
         memory = Array(repeating: 0, count: blocks * blockLength)
         texts = Array(repeating: 0, count: blocks * blockLength)
     }
 
-    var blocks: KVBlocks { sequences.blocks }
     var isEmpty: Bool { live.isEmpty && blocks.available == blocks.capacity }
 
     func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
+        _ cache: SequenceCache, tokens: [Int32], lookahead: Int, cacheable: Int,
+        beside others: [SequenceCache]
     ) -> Admission {
-        let admission = sequences.admit(
-            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: rope)
+        if Set(others.map(ObjectIdentifier.init)) != Set(live.map(ObjectIdentifier.init)) {
+            faults.append("beside others than have begun")
+        }
+        let admission = blocks.admit(
+            cache, tokens: tokens, lookahead: lookahead, cacheable: cacheable, beside: others)
         if case .ready = admission {
-            if !live.insert(id).inserted { faults.append("begun twice") }
+            if place(of: cache) != nil { faults.append("begun twice") }
+            live.append(cache)
             largestBatch = max(largestBatch, live.count)
         }
         return admission
     }
 
-    func copyBeginning(_ count: Int, of other: RequestID, to id: RequestID) -> Bool {
-        sequences.copyBeginning(count, of: other, to: id) { block, other in
+    private func place(of cache: SequenceCache) -> Int? { live.firstIndex { $0 === cache } }
+
+    func copyBeginning(_ count: Int, of other: SequenceCache, to cache: SequenceCache) {
+        blocks.copyBeginning(count, of: other, to: cache) { block, other in
             for place in 0..<blockLength {
                 let (from, to) = (Int(block) * blockLength + place, Int(other) * blockLength + place)
                 (memory[to], texts[to]) = (memory[from], texts[from])
@@ -62,41 +70,36 @@ final class BlockEngine: Engine, @unchecked Sendable {
         }
     }
 
-    func extend(_ id: RequestID, to length: Int) -> Int? {
-        guard let sequence = sequences[id] else {
-            faults.append("extends what has not begun")
-            return nil
-        }
-        if length > sequence.ceiling { faults.append("beyond the ceiling") }
-        return sequences.extend(id, to: length)
+    func extend(_ cache: SequenceCache, to length: Int) -> Bool {
+        if place(of: cache) == nil { faults.append("extends what has not begun") }
+        if length > cache.ceiling { faults.append("beyond the ceiling") }
+        return blocks.extend(cache, to: length)
     }
 
-    func release(_ id: RequestID) {
-        if live.remove(id) == nil { faults.append("released twice") }
-        sequences.release(id)
-    }
-
-    func preempt(_ id: RequestID, tokens: [Int32]) {
-        if live.remove(id) == nil { faults.append("preempted twice") }
-        sequences.preempt(id, tokens: tokens)
+    func release(_ cache: SequenceCache, keeping tokens: [Int32]?) {
+        if let place = place(of: cache) { live.remove(at: place) } else { faults.append("released twice") }
+        written[ObjectIdentifier(cache)] = nil
+        blocks.release(cache, keeping: tokens ?? [])
     }
 
     func forward(_ inputs: [PassInput]) throws -> [PassAnswer] {
         try beforeStep(steps)
         steps += 1
         if inputs.isEmpty { faults.append("an empty step") }
-        if Set(inputs.map(\.sequence)).count < inputs.count { faults.append("a sequence twice in a step") }
+        if Set(inputs.map { ObjectIdentifier($0.cache) }).count < inputs.count {
+            faults.append("a sequence twice in a step")
+        }
         checkOwners()
         return inputs.map { input in
-            guard let length = sequences[input.sequence]?.length, !input.tokens.isEmpty else {
+            guard place(of: input.cache) != nil, !input.tokens.isEmpty else {
                 faults.append("rows of nobody, or none")
                 return PassAnswer()
             }
-            if let start = input.start, start > length {
-                faults.append("goes back to what is not there")
+            if input.cache.length > written[ObjectIdentifier(input.cache), default: input.cache.length] {
+                faults.append("goes on after what is not there")
                 return PassAnswer()
             }
-            let run = sequences.begin(input)
+            let run = blocks.begin(input)
             var hash: UInt64 = 0
             var answer = PassAnswer()
             for (number, token) in input.tokens.enumerated() {
@@ -123,7 +126,8 @@ final class BlockEngine: Engine, @unchecked Sendable {
             }
             let wrong = input.samplings.count - answer.choices.count
             (drafted, rejectedDrafts) = (drafted + input.drafted, rejectedDrafts + wrong)
-            sequences.finish([input], [answer])
+            blocks.finish([input], [answer])
+            written[ObjectIdentifier(input.cache)] = input.cache.length
             return answer
         }
     }
@@ -165,7 +169,7 @@ final class BlockEngine: Engine, @unchecked Sendable {
     }
 
     private func checkOwners() {
-        let held = live.compactMap { sequences[$0]?.lease.blocks }
+        let held = live.map(\.blocks)
         if blocks.available + Set(held.joined()).count != blocks.capacity { faults.append("a block is lost") }
         for blocks in held where Set(blocks).count < blocks.count { faults.append("a block twice") }
     }

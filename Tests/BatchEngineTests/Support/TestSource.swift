@@ -15,7 +15,7 @@ final class TestSource: RequestSource {
     private(set) var reasons: [Int: FinishReason] = [:]
     /// The text of each result, and the pieces that came while it was under way.
     private(set) var text: [Int: String] = [:]
-    private(set) var pieces: [RequestID: String] = [:]
+    private(set) var pieces: [Int: String] = [:]
     private(set) var logprobs: [Int: [Float]] = [:]
     private(set) var answers: [Int: [Float]] = [:]
     /// Tokens as the reports count them, and those that were chosen.

@@ -54,15 +54,13 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
         SamplingParameters(
             temperature: 0.7, rules: LogitRules(bias: [0: -100], presencePenalty: 2, repetitionPenalty: 0.01)),
     ] {
-        guard let (sequence, cached) = try engine.begin(prompt: prompt, maxTokens: 2)
+        guard let cache = try engine.begin(prompt: prompt, maxTokens: 2)
         else { throw BrokenPromise(description: "no room in an empty cache") }
-        defer { engine.release(sequence) }
-        var tokens = prompt[cached...]
+        defer { engine.release(cache) }
+        var tokens = prompt[cache.length...]
         var request = SamplingRequest(parameters: parameters, stream: 7, prompt: prompt)
         for _ in 0..<2 {
-            let choices = try engine.forward([
-                PassInput(sequence: sequence, tokens: tokens, sampling: request)
-            ])
+            let choices = try engine.forward([PassInput(cache, tokens, sampling: request)])
             guard let choice = choices[0].choice else { throw BrokenPromise(description: "no answer") }
             // Of weights that are no numbers, which end a completion.
             if choice.fault == .notFinite { break }

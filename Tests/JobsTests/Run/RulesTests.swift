@@ -100,20 +100,20 @@ import Testing
                 text: model.makeTextStream()))
         request.saved = saved.map { SavedDecoding(tokens: $0) }
         return TokenSequence(
-            RequestID(0), request, slot: SourceSlot(NoRequests()), vocabularySize: size)
+            0, request, slot: SourceSlot(NoRequests()), vocabularySize: size)
     }
 
     private func complete(_ start: TokenSequence, _ model: ScriptedModel) throws -> [Int32] {
         var sequence = start
         let admission = model.admit(
-            sequence.id, tokens: sequence.allTokens, ceiling: 22, lookahead: 0,
-            cacheable: sequence.cacheable)
-        guard case .ready(let cached, let room) = admission else { return [] }
-        defer { model.release(sequence.id) }
-        sequence.begin(cached: cached, room: room)
+            sequence.cache, tokens: sequence.allTokens, lookahead: 0, cacheable: sequence.cacheable,
+            beside: [])
+        guard case .ready = admission else { return [] }
+        defer { model.release(sequence.cache) }
+        sequence.begin()
         while !sequence.isDone {
             let input = sequence.send(sequence.unsent.count)
-            guard model.extend(sequence.id, to: sequence.count) != nil else { return [] }
+            guard model.extend(sequence.cache, to: sequence.count) else { return [] }
             _ = sequence.take(try model.forward([input])[0])
         }
         return sequence.decoding.sampled

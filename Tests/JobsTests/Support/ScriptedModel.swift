@@ -43,14 +43,10 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     /// One in this many tokens ends the sequence.
     var endOdds: UInt64 = 40
 
-    private struct Sequence {
-        var tokens: [Int32]
-        var reserved: Int
-        var ceiling: Int
-    }
-    private var sequences: [RequestID: Sequence] = [:]
+    /// The tokens of each that is admitted.
+    private var sequences: [ObjectIdentifier: [Int32]] = [:]
     /// The lengths of prompts, as told by a position and the tokens before it.
-    private var prompts: [RequestID: Int] = [:]
+    private var prompts: [ObjectIdentifier: Int] = [:]
     private(set) var steps = 0
     private(set) var admissions = 0
     private(set) var rows = 0
@@ -58,6 +54,8 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     private(set) var largestStep = 0
     private(set) var largestBatch = 0
     private(set) var faults: [String] = []
+    /// Room of all that are admitted.
+    private var reservedRoom = 0
     var liveSequences: Int { sequences.count }
 
     init(contextLength: Int = 4096) {
@@ -135,49 +133,52 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     private func pieces(_ tokens: Int) -> Int { (tokens + roomUnit - 1) / roomUnit * roomUnit }
 
     func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
+        _ cache: SequenceCache, tokens: [Int32], lookahead: Int, cacheable: Int,
+        beside others: [SequenceCache]
     ) -> Admission {
-        guard room == .max || pieces(ceiling) <= room else {
+        guard room == .max || pieces(cache.ceiling) <= room else {
             return .never(
-                UserError(.resources, "needs room for \(ceiling) tokens of \(room)."), room: room)
+                UserError(.resources, "needs room for \(cache.ceiling) tokens of \(room)."), room: room)
         }
-        if sequences[id] != nil { faults.append("admitted twice") }
+        if sequences[ObjectIdentifier(cache)] != nil { faults.append("admitted twice") }
         let lookahead = looksAhead ? lookahead : 0
-        let need = pieces(min(ceiling, tokens.count + lookahead))
-        let others = sequences.values.reduce(0) {
-            $0 + max($1.reserved, pieces(min($1.ceiling, $1.tokens.count + lookahead)))
+        let need = pieces(min(cache.ceiling, tokens.count + lookahead))
+        let reserved = others.reduce(0) {
+            $0 + max($1.room, pieces(min($1.ceiling, $1.length + lookahead)))
         }
-        guard room == .max || others + need <= room else { return .wait(.room) }
+        guard room == .max || reserved + need <= room else { return .wait(.room) }
         admissions += 1
-        let cached = min(cachedTokens, cacheable)
-        sequences[id] = Sequence(
-            tokens: Array(tokens[..<cached]), reserved: pieces(tokens.count), ceiling: ceiling)
+        (cache.length, cache.room) = (min(cachedTokens, cacheable), pieces(tokens.count))
+        sequences[ObjectIdentifier(cache)] = Array(tokens[..<cache.length])
+        reservedRoom += cache.room
         largestBatch = max(largestBatch, sequences.count)
-        return .ready(cached: cached, room: pieces(tokens.count))
+        return .ready
     }
 
-    func extend(_ id: RequestID, to length: Int) -> Int? {
-        let others = sequences.reduce(0) { $0 + ($1.key == id ? 0 : $1.value.reserved) }
-        guard room == .max || others + pieces(length) <= room else { return nil }
-        sequences[id]?.reserved = pieces(length)
-        if let ceiling = sequences[id]?.ceiling, length > ceiling { faults.append("beyond the ceiling") }
-        return pieces(length)
+    func extend(_ cache: SequenceCache, to length: Int) -> Bool {
+        let others = reservedRoom - cache.room
+        guard room == .max || others + pieces(length) <= room else { return false }
+        cache.room = pieces(length)
+        reservedRoom = others + cache.room
+        if length > cache.ceiling { faults.append("beyond the ceiling") }
+        return true
     }
 
-    func provenance(of id: RequestID) -> [String: String] { ["script": "1"] }
+    func provenance(of cache: SequenceCache) -> [String: String] { ["script": "1"] }
 
-    func release(_ id: RequestID) {
-        if sequences.removeValue(forKey: id) == nil { faults.append("released twice") }
-        prompts[id] = nil
-    }
-
-    func preempt(_ id: RequestID, tokens: [Int32]) {
-        preemptions += 1
-        guard let sequence = sequences.removeValue(forKey: id) else {
-            return faults.append("preempted twice")
+    func release(_ cache: SequenceCache, keeping tokens: [Int32]?) {
+        guard let own = sequences.removeValue(forKey: ObjectIdentifier(cache)) else {
+            return faults.append("released twice")
         }
+        reservedRoom -= cache.room
+        (cache.length, cache.room) = (0, 0)
+        guard let tokens else {
+            prompts[ObjectIdentifier(cache)] = nil
+            return
+        }
+        preemptions += 1
         // Where choices are compared, only the prompt is kept.
-        if !tokens.starts(with: sequence.tokens), !sequence.tokens.starts(with: tokens) {
+        if !tokens.starts(with: own), !own.starts(with: tokens) {
             faults.append("preempted with other tokens")
         }
     }
@@ -186,41 +187,42 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         try beforeStep(steps)
         steps += 1
         largestStep = max(largestStep, inputs.reduce(0) { $0 + $1.tokens.count })
-        if Set(inputs.map(\.sequence)).count < inputs.count { faults.append("a sequence twice in a step") }
+        if Set(inputs.map { ObjectIdentifier($0.cache) }).count < inputs.count {
+            faults.append("a sequence twice in a step")
+        }
         if inputs.contains(where: \.tokens.isEmpty) { faults.append("an input without rows") }
         return inputs.map { input in
-            guard var sequence = sequences.removeValue(forKey: input.sequence) else {
+            let id = ObjectIdentifier(input.cache)
+            guard var own = sequences.removeValue(forKey: id) else {
                 faults.append("unknown sequence")
                 return PassAnswer()
             }
-            if let start = input.start {
-                if start > sequence.tokens.count { faults.append("goes back to what is not there") }
-                sequence.tokens.removeLast(sequence.tokens.count - start)
-            }
-            sequence.tokens += input.tokens
+            if input.cache.length > own.count { faults.append("goes on after what is not there") }
+            own = Array(own.prefix(input.cache.length) + input.tokens)
             rows += input.tokens.count
-            if sequence.tokens.count > sequence.reserved { faults.append("more rows than reserved") }
-            sequences[input.sequence] = sequence
+            if own.count > input.cache.room { faults.append("more rows than reserved") }
             var answer = PassAnswer()
             for row in 0..<input.targetRows {
-                let count = sequence.tokens.count - input.targetRows + row + 1
+                let count = own.count - input.targetRows + row + 1
                 for target in Array(input.targets)[input.targetRange(ofRow: row, from: answer.logprobs.count)]
                 {
-                    answer.logprobs.append(logprob(of: target, after: sequence.tokens.prefix(count)))
+                    answer.logprobs.append(logprob(of: target, after: own.prefix(count)))
                 }
             }
             for (number, sampling) in input.samplings.enumerated() {
-                let count = sequence.tokens.count - (input.samplings.count - 1 - number)
-                let tokens = Array(sequence.tokens.prefix(count))
+                let count = own.count - (input.samplings.count - 1 - number)
+                let tokens = Array(own.prefix(count))
                 let prompt = count - sampling.position
-                if prompt != prompts[input.sequence, default: prompt] { faults.append("wrong position") }
-                prompts[input.sequence] = prompt
+                if prompt != prompts[id, default: prompt] { faults.append("wrong position") }
+                prompts[id] = prompt
                 if !isRight(sampling, tokens, promptCount: prompt) { faults.append("wrong history") }
                 answer.append(
                     isFaulty(tokens, sampling) ? SampledToken(fault: .notFinite) : choose(tokens, sampling),
                     after: number > 0 ? tokens.last : nil, number: number)
             }
-            sequences[input.sequence]?.tokens.removeLast(input.samplings.count - answer.choices.count)
+            own.removeLast(input.samplings.count - answer.choices.count)
+            sequences[id] = own
+            input.cache.length = own.count
             return answer
         }
     }

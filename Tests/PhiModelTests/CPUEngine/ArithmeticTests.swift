@@ -108,15 +108,15 @@ import Testing
         _ engine: PhiEngine, _ parameters: SamplingParameters, _ hash: inout Hash
     ) throws {
         let prompt = LogitsTests.prompts[0]
-        let (id, cached) = try #require(try engine.begin(prompt: prompt, maxTokens: 40))
-        defer { engine.release(id) }
+        let cache = try #require(try engine.begin(prompt: prompt, maxTokens: 40))
+        defer { engine.release(cache) }
         var request = SamplingRequest(
             parameters: parameters, stream: 99, prompt: prompt,
             constraint: parameters.rules.usesPrompt
                 ? FixedTokens((0..<320).filter { $0 % 5 != 0 }, vocabularySize: 320) : nil)
-        var rows = prompt[cached...]
+        var rows = prompt[cache.length...]
         for _ in 0..<40 {
-            let input = PassInput(sequence: id, tokens: rows, sampling: request)
+            let input = PassInput(cache, rows, sampling: request)
             let choice = try #require(try engine.forward([input])[0].choice)
             hash.add(UInt32(choice.token))
             hash.add(choice.logprob?.bitPattern ?? 0)

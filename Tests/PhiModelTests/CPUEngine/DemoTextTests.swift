@@ -50,16 +50,16 @@ struct DemoTextTests {
     private func decode(_ engine: PhiEngine, _ prompt: [Int32], count: Int, forced: [Int32]? = nil) throws
         -> [Int32]
     {
-        guard let (id, cached) = try engine.begin(prompt: prompt, maxTokens: count) else {
+        guard let cache = try engine.begin(prompt: prompt, maxTokens: count) else {
             throw UserError(.resources, "no room")
         }
-        defer { engine.release(id) }
+        defer { engine.release(cache) }
         var tokens: [Int32] = []
-        var next = prompt[cached...]
+        var next = prompt[cache.length...]
         while tokens.count < count {
             let sampling = SamplingRequest(
                 parameters: SamplingParameters(), stream: 0, position: tokens.count)
-            let step = [PassInput(sequence: id, tokens: next, sampling: sampling)]
+            let step = [PassInput(cache, next, sampling: sampling)]
             let token = try #require(try engine.forward(step)[0].choice).token
             tokens.append(token)
             if forced == nil, engine.limits.endOfSequence.contains(token) { break }

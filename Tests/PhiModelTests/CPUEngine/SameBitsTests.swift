@@ -44,7 +44,7 @@ import Testing
     }
 
     /// Nil if the engine says later.
-    private func admit(_ engine: PhiEngine, _ sequence: Sequence) throws -> (id: RequestID, cached: Int)? {
+    private func admit(_ engine: PhiEngine, _ sequence: Sequence) throws -> SequenceCache? {
         try engine.begin(prompt: sequence.prompt, maxTokens: sequence.completion.count)
     }
 
@@ -58,38 +58,38 @@ import Testing
     /// each enters two steps after the one before.
     private func together(_ engine: PhiEngine, _ sequences: [Sequence], chunk: Int) throws -> [[Row]] {
         var rows = [[Row]](repeating: [], count: sequences.count)
-        var unsent: [Int: (id: RequestID, tokens: ArraySlice<Int32>)] = [:]
+        var unsent: [Int: (cache: SequenceCache, tokens: ArraySlice<Int32>)] = [:]
         var (step, entered) = (0, 0)
         while entered < sequences.count || !unsent.isEmpty {
             // A prompt whose beginning another sequence is computing is put off until it is there.
             if step >= 2 * entered, entered < sequences.count,
-                let (id, cached) = try admit(engine, sequences[entered])
+                let cache = try admit(engine, sequences[entered])
             {
-                unsent[entered] = (id, sequences[entered].prompt[cached...])
+                unsent[entered] = (cache, sequences[entered].prompt[cache.length...])
                 entered += 1
             }
             try #require(!unsent.isEmpty, "an idle engine has room")
             var inputs: [PassInput] = []
             let active = unsent.keys.sorted()
             for index in active {
-                guard let (id, tokens) = unsent[index] else { continue }
+                guard let (cache, tokens) = unsent[index] else { continue }
                 let isWhole = tokens.count <= chunk
                 inputs.append(
                     PassInput(
-                        sequence: id, tokens: tokens.prefix(chunk),
+                        cache, tokens.prefix(chunk),
                         sampling: isWhole
                             ? request(engine, sequences[index], rows[index].count) : nil))
                 unsent[index]?.tokens = tokens.dropFirst(chunk)
             }
             let choices = try engine.forward(inputs).map(\.choice)
             for (index, choice) in zip(active, choices) {
-                guard let choice, let (id, _) = unsent[index] else { continue }
+                guard let choice, let (cache, _) = unsent[index] else { continue }
                 rows[index].append(row(choice))
                 let place = rows[index].count - 1
                 if place < sequences[index].completion.count {
-                    unsent[index] = (id, sequences[index].completion[place...place])
+                    unsent[index] = (cache, sequences[index].completion[place...place])
                 } else {
-                    engine.release(id)
+                    engine.release(cache)
                     unsent[index] = nil
                 }
             }
@@ -101,11 +101,11 @@ import Testing
     /// The same rows, each computed from nothing in one step: prompt and completion as one long prompt.
     private func fromNothing(_ engine: PhiEngine, _ sequence: Sequence) throws -> [Row] {
         try (0...sequence.completion.count).map { place in
-            let (id, cached) = try #require(try admit(engine, sequence))
-            defer { engine.release(id) }
+            let cache = try #require(try admit(engine, sequence))
+            defer { engine.release(cache) }
             let tokens = sequence.prompt + sequence.completion.prefix(place)
             let input = PassInput(
-                sequence: id, tokens: tokens[cached...], sampling: request(engine, sequence, place))
+                cache, tokens[cache.length...], sampling: request(engine, sequence, place))
             return row(try #require(try engine.forward([input])[0].choice))
         }
     }

@@ -13,10 +13,10 @@ import Testing
 
     /// The bits of the log-probabilities of all tokens but the first, all sequences advancing together.
     private func logprobs(_ engine: PhiEngine, _ sequences: [[Int32]], chunk: Int) throws -> [[UInt32]] {
-        let ids = try sequences.map {
-            try #require(try engine.begin(prompt: $0.dropLast(), maxTokens: 0)).id
+        let caches = try sequences.map {
+            try #require(try engine.begin(prompt: $0.dropLast(), maxTokens: 0))
         }
-        defer { for id in ids { engine.release(id) } }
+        defer { for cache in caches { engine.release(cache) } }
         var found = [[UInt32]](repeating: [], count: sequences.count)
         while true {
             let open = sequences.indices.filter { found[$0].count < sequences[$0].count - 1 }
@@ -25,7 +25,7 @@ import Testing
                 let (tokens, first) = (sequences[number], found[number].count)
                 let last = min(first + chunk, tokens.count - 1)
                 return PassInput(
-                    sequence: ids[number], tokens: tokens[first..<last], targets: tokens[first + 1..<last + 1]
+                    caches[number], tokens[first..<last], targets: tokens[first + 1..<last + 1]
                 )
             }
             for (number, answer) in zip(open, try engine.forward(inputs)) {

@@ -26,15 +26,15 @@ import Testing
 
     private func generated(_ engine: PhiEngine, _ number: Int) throws -> Sequence {
         var sequence = Sequence(prompt: Self.prompts[number])
-        let (id, cached) = try #require(
+        let cache = try #require(
             try engine.begin(prompt: sequence.prompt, maxTokens: Self.count))
-        defer { engine.release(id) }
-        var rows = sequence.prompt[cached...]
+        defer { engine.release(cache) }
+        var rows = sequence.prompt[cache.length...]
         for position in 0..<Self.count {
             let request = SamplingRequest(
                 parameters: SamplingParameters(temperature: 1.5, logprobs: 0), stream: UInt64(number),
                 position: position)
-            let input = PassInput(sequence: id, tokens: rows, sampling: request)
+            let input = PassInput(cache, rows, sampling: request)
             let choice = try #require(try engine.forward([input])[0].choice)
             sequence.tokens.append(choice.token)
             sequence.logprobs.append(try #require(choice.logprob))
@@ -47,32 +47,32 @@ import Testing
     private func scored(_ engine: PhiEngine, _ sequences: [Sequence], chunk: Int) throws -> [[Float]] {
         var logprobs = [[Float]](repeating: [], count: sequences.count)
         var waiting = Array(sequences.indices)
-        var running: [(number: Int, id: RequestID, position: Int)] = []
+        var running: [(number: Int, cache: SequenceCache)] = []
         while !waiting.isEmpty || !running.isEmpty {
             for number in waiting {
                 let all = sequences[number].prompt + sequences[number].tokens.dropLast()
                 let begun = try engine.begin(
                     prompt: all, maxTokens: 1, cacheable: sequences[number].prompt.count - 1)
-                guard let (id, cached) = begun else { continue }
-                #expect(cached < sequences[number].prompt.count)
+                guard let cache = begun else { continue }
+                #expect(cache.length < sequences[number].prompt.count)
                 waiting.removeAll { $0 == number }
-                running.append((number, id, cached))
+                running.append((number, cache))
             }
-            let inputs = running.map { number, id, position in
+            let inputs = running.map { number, cache in
+                let position = cache.length
                 let (prompt, tokens) = (sequences[number].prompt, sequences[number].tokens)
                 let rows = (prompt + tokens.dropLast())[position...].prefix(chunk)
                 let targets = max(0, rows.endIndex - max(position, prompt.count - 1))
                 return PassInput(
-                    sequence: id, tokens: rows, targets: tokens[logprobs[number].count...].prefix(targets))
+                    cache, rows, targets: tokens[logprobs[number].count...].prefix(targets))
             }
             let answers = try engine.forward(inputs)
             for (place, (input, answer)) in zip(inputs, answers).enumerated().reversed() {
                 let number = running[place].number
                 #expect(answer.choice == nil && answer.logprobs.count == input.targets.count)
                 logprobs[number] += answer.logprobs
-                running[place].position += input.tokens.count
                 if logprobs[number].count == Self.count {
-                    engine.release(running[place].id)
+                    engine.release(running[place].cache)
                     running.remove(at: place)
                 }
             }
@@ -116,15 +116,14 @@ import Testing
             let engine = try PhiEngine(folder: folder.path, options: EngineOptions(kvBudget: 64 << 20))
             let sequence = try generated(engine, 3)
             let all = sequence.prompt + sequence.tokens
-            let (id, cached) = try #require(
-                try engine.begin(prompt: all, maxTokens: 1, cacheable: 0))
-            defer { engine.release(id) }
+            let cache = try #require(try engine.begin(prompt: all, maxTokens: 1, cacheable: 0))
+            defer { engine.release(cache) }
             let request = SamplingRequest(parameters: SamplingParameters(logprobs: 1), stream: 0)
             // The last target comes after the last row.
             let answer = try engine.forward(
                 [
                     PassInput(
-                        sequence: id, tokens: all[cached...], sampling: request,
+                        cache, all[cache.length...], sampling: request,
                         targets: sequence.tokens[1...] + [5])
                 ])[0]
             #expect(Array(answer.logprobs.dropLast()) == Array(sequence.logprobs[1...]))

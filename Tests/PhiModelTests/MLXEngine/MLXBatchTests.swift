@@ -29,8 +29,8 @@ extension MLXTests {
                 }
                 let texts = [tokens(0, 3), tokens(40, 70), tokens(9, 131), tokens(77, 64), tokens(100, 200)]
                 let ceilings = [64, 100, 320, 65, 320]
-                var sequences = try texts.indices.map {
-                    try #require(MLXSequence(engine, $0, texts[$0], ceiling: ceilings[$0]))
+                let sequences = try texts.indices.map {
+                    try #require(MLXSequence(engine, texts[$0], ceiling: ceilings[$0]))
                 }
                 // All but some tokens, in pieces of 50 at most, with others' single tokens between them.
                 var answers: [Int: [Float]] = [:]
@@ -47,7 +47,7 @@ extension MLXTests {
                         if !answer.logprobs.isEmpty { answers[number] = answer.logprobs }
                     }
                     for number in texts.indices where !open.contains(number) {
-                        engine.release(RequestID(number))
+                        engine.release(sequences[number].cache)
                     }
                 }
                 for number in texts.indices {
@@ -62,8 +62,8 @@ extension MLXTests {
             try withEngine { engine in
                 let text = Array(Self.tokens.prefix(70))
                 let expected = try [70, 30].map { try MLXSequence.logprobs(engine, Array(text.prefix($0))) }
-                var sequences = try [70, 30].enumerated().map {
-                    try #require(MLXSequence(engine, $0, Array(text.prefix($1)), ceiling: 300 + $0))
+                let sequences = try [70, 30].enumerated().map {
+                    try #require(MLXSequence(engine, Array(text.prefix($1)), ceiling: 300 + $0))
                 }
                 _ = try engine.forward([
                     sequences[0].input(69, asks: false), sequences[1].input(29, asks: false),
@@ -81,9 +81,9 @@ extension MLXTests {
                 let short = try MLXSequence.logprobs(engine, text, ceiling: 128)
                 let long = try MLXSequence.logprobs(engine, text, ceiling: 129)
                 #expect(distance(short, long) > 0.01)
-                _ = try #require(MLXSequence(engine, 1, text, ceiling: 129))
-                #expect(engine.provenance(of: RequestID(1))["rope"] == "long")
-                #expect(engine.provenance(of: RequestID(1))["engine"]?.hasPrefix("mlx ") == true)
+                let cache = try #require(MLXSequence(engine, text, ceiling: 129)).cache
+                #expect(engine.provenance(of: cache)["rope"] == "long")
+                #expect(engine.provenance(of: cache)["engine"]?.hasPrefix("mlx ") == true)
             }
         }
 
@@ -91,22 +91,21 @@ extension MLXTests {
             try withEngine { engine in
                 let text = Array(Self.tokens.prefix(150))
                 let expected = try MLXSequence.logprobs(engine, text)
-                var first = try #require(MLXSequence(engine, 1, text, cacheable: .max))
+                let first = try #require(MLXSequence(engine, text, cacheable: .max))
                 _ = try engine.forward([first.input(150, asks: false)])
-                var second = try #require(MLXSequence(engine, 2, text, cacheable: .max))
+                var second = try #require(MLXSequence(engine, text, cacheable: .max))
                 #expect(second.length == 128, "two blocks are there already")
                 #expect(
                     distance(try engine.forward([second.input(22, asks: true)])[0].logprobs, expected) < 1e-4)
                 // Other tokens after the prompt, which are then taken back.
-                var input = PassInput(sequence: second.id, tokens: [5, 6, 7])
-                _ = try engine.forward([input])
-                input = PassInput(
-                    sequence: second.id, tokens: text[149...], start: 149, targets: Self.all,
-                    targetCounts: [320])
+                _ = try engine.forward([PassInput(second.cache, [5, 6, 7])])
+                second.cache.length = 149
+                let input = PassInput(
+                    second.cache, text[149...], targets: Self.all, targetCounts: [320])
                 #expect(distance(try engine.forward([input])[0].logprobs, expected) < 1e-4)
-                engine.preempt(second.id, tokens: text)
-                engine.release(first.id)
-                second = try #require(MLXSequence(engine, 2, text, cacheable: .max))
+                engine.release(second.cache, keeping: text)
+                engine.release(first.cache)
+                second = try #require(MLXSequence(engine, text, cacheable: .max))
                 #expect(second.length == 128, "kept for when it comes back")
             }
         }
@@ -120,15 +119,16 @@ extension MLXTests {
                 let text = Array(Self.tokens.prefix(130))
                 guard
                     case .never(let refusal, _) = engine.admit(
-                        RequestID(9), tokens: text, ceiling: 257, lookahead: 0, cacheable: 0)
+                        SequenceCache(ceiling: 257), tokens: text, lookahead: 0, cacheable: 0, beside: [])
                 else {
                     Issue.record("five blocks of four")
                     return
                 }
                 #expect(refusal.kind == .resources)
-                _ = try #require(MLXSequence(engine, 1, text, ceiling: 192))
+                _ = try #require(MLXSequence(engine, text, ceiling: 192))
                 #expect(
-                    engine.admit(RequestID(2), tokens: text, ceiling: 192, lookahead: 0, cacheable: 0)
+                    engine.admit(
+                        SequenceCache(ceiling: 192), tokens: text, lookahead: 0, cacheable: 0, beside: [])
                         == .wait(.room))
             }
         }

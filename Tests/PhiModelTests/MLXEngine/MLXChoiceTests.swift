@@ -14,8 +14,8 @@ extension MLXTests {
             _ engine: MLXEngine, _ parameters: SamplingParameters, constraint: (any Constraint)? = nil,
             count: Int = 4
         ) throws -> [SampledToken] {
-            var sequence = try #require(MLXSequence(engine, 1, Self.text))
-            defer { engine.release(sequence.id) }
+            var sequence = try #require(MLXSequence(engine, Self.text))
+            defer { engine.release(sequence.cache) }
             var sampling = SamplingRequest(
                 parameters: parameters, stream: 7, prompt: Self.text, constraint: constraint)
             var found: [SampledToken] = []

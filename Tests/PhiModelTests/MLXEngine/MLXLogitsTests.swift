@@ -41,9 +41,9 @@ extension MLXTests {
             let engine = try MLXEngine(folder: try #require(DemoModel.folder))
             for (number, answer) in try DemoTextTests.reference().answers.enumerated()
             where [1, 5, 6].contains(number) {
-                var sequence = try #require(
-                    MLXSequence(engine, number, answer.prompt + answer.greedy.dropLast()))
-                defer { engine.release(sequence.id) }
+                let sequence = try #require(
+                    MLXSequence(engine, answer.prompt + answer.greedy.dropLast()))
+                defer { engine.release(sequence.cache) }
                 var input = sequence.input(sequence.tokens.count, asks: false)
                 input.samplings = SmallArray(
                     answer.greedy.indices.map { position in

@@ -20,8 +20,8 @@ extension MLXTests {
                 let before = mlx.memory.active
                 let tokens = Array(Batch.tokens.prefix(250))
                 // Each takes 5 of 64 blocks.
-                var sequences = try (0..<12).map { number in
-                    try #require(MLXSequence(engine, number, tokens, ceiling: 320))
+                let sequences = try (0..<12).map { _ in
+                    try #require(MLXSequence(engine, tokens, ceiling: 320))
                 }
                 for count in [64, 64, 64, 58] {
                     for place in sequences.indices {
@@ -36,10 +36,10 @@ extension MLXTests {
 
                 mlx.resetPeakMemory()
                 let active = mlx.memory.active
-                _ = try engine.forward([PassInput(sequence: sequences[0].id, tokens: [5])])
+                _ = try engine.forward([PassInput(sequences[0].cache, [5])])
                 let step = mlx.memory.peak - active
                 #expect(step < 2 << 20, "\(step) more for one row that reads 251 positions")
-                for sequence in sequences { engine.release(sequence.id) }
+                for sequence in sequences { engine.release(sequence.cache) }
             }
         }
     }

@@ -18,8 +18,8 @@ extension MLXTests {
         /// What a sequence chooses after the text, one token a step.
         private func plain(_ engine: MLXEngine, _ sampling: SamplingRequest, count: Int) throws -> [Int32] {
             var sampling = sampling
-            var sequence = try #require(MLXSequence(engine, 1, Self.text))
-            defer { engine.release(sequence.id) }
+            var sequence = try #require(MLXSequence(engine, Self.text))
+            defer { engine.release(sequence.cache) }
             for _ in 0..<count {
                 let input = sequence.input(
                     sequence.tokens.count - sequence.length, asks: false, sampling: sampling)
@@ -37,16 +37,16 @@ extension MLXTests {
                 var sampling = SamplingRequest(
                     parameters: SamplingParameters(temperature: temperature), stream: 11)
                 let expected = try plain(engine, sampling, count: 12)
-                let sequence = try #require(MLXSequence(engine, 2, Self.text))
-                let other = try #require(MLXSequence(engine, 3, Array(Self.text.prefix(31))))
-                defer { for id in [sequence.id, other.id] { engine.release(id) } }
+                let sequence = try #require(MLXSequence(engine, Self.text))
+                let other = try #require(MLXSequence(engine, Array(Self.text.prefix(31))))
+                defer { for cache in [sequence.cache, other.cache] { engine.release(cache) } }
                 var found: [Int32] = []
                 var due = Self.text
                 while found.count < expected.count {
                     // Two that are right, one that is not, and one that would be right after it.
                     var guesses = Array(expected[found.count...].prefix(4))
                     if guesses.count > 2 { guesses[2] = (guesses[2] + 1) % 320 }
-                    var input = PassInput(sequence: sequence.id, tokens: (due + guesses)[...])
+                    var input = PassInput(sequence.cache, (due + guesses)[...])
                     var state = sampling
                     input.samplings = SmallArray(state)
                     for guess in guesses {
@@ -55,7 +55,8 @@ extension MLXTests {
                         input.samplings.append(state)
                     }
                     // Beside rows of another sequence, of which it takes as many again.
-                    let beside = PassInput(sequence: other.id, tokens: other.tokens[...], start: 0)
+                    other.cache.length = 0
+                    let beside = PassInput(other.cache, other.tokens[...])
                     let answer = try engine.forward([beside, input])[1]
                     let right = guesses.count > 2 ? 3 : guesses.count + 1
                     #expect(answer.choices.count == right)
@@ -73,13 +74,13 @@ extension MLXTests {
         /// Given tokens have the log-probabilities that they have one by one.
         @Test func givenTokensAreScored() throws {
             try withEngine { engine in
-                var sequence = try #require(MLXSequence(engine, 1, Self.text))
-                defer { engine.release(sequence.id) }
+                let sequence = try #require(MLXSequence(engine, Self.text))
+                defer { engine.release(sequence.cache) }
                 _ = try engine.forward([sequence.input(60, asks: false)])
                 // After each of the last ten tokens but one the next one, and two after the last.
                 let targets = Array(Self.text[61...]) + [7, 8]
                 let input = PassInput(
-                    sequence: sequence.id, tokens: Self.text[60...], targets: targets[...],
+                    sequence.cache, Self.text[60...], targets: targets[...],
                     targetCounts: Array(repeating: 1, count: 9) + [2])
                 let answer = try engine.forward([input])[0]
                 #expect(answer.choices.isEmpty && answer.logprobs.count == 11)
@@ -95,12 +96,12 @@ extension MLXTests {
         @Test func branchesShareTheirBeginning() throws {
             try withEngine { engine in
                 let ways: [[Int32]] = [[5, 6, 7], [9, 8], [5, 6, 9, 10]]
-                var first = try #require(MLXSequence(engine, 0, Self.text, cacheable: .max))
+                let first = try #require(MLXSequence(engine, Self.text, cacheable: .max))
                 _ = try engine.forward([first.input(70, asks: false)])
-                var branches = try ways.indices.map {
-                    try #require(MLXSequence(engine, $0 + 1, Self.text + ways[$0], cacheable: 69))
+                let branches = try ways.indices.map {
+                    try #require(MLXSequence(engine, Self.text + ways[$0], cacheable: 69))
                 }
-                defer { for number in 0...ways.count { engine.release(RequestID(number)) } }
+                defer { for sequence in [first] + branches { engine.release(sequence.cache) } }
                 #expect(branches.allSatisfy { $0.length == 64 })
                 let inputs = branches.indices.map { place in
                     branches[place].input(6 + ways[place].count, asks: true)

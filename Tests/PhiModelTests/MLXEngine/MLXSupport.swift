@@ -15,41 +15,35 @@ enum MLXSupport {
 
 /// A sequence on an engine, step by step.
 struct MLXSequence {
-    let id: RequestID
+    let cache: SequenceCache
     let engine: any Engine
     var tokens: [Int32]
-    private(set) var length: Int
+    var length: Int { cache.length }
 
     /// - Returns: nil if it has to wait.
-    init?(_ engine: any Engine, _ number: Int, _ tokens: [Int32], ceiling: Int = 320, cacheable: Int = 0) {
-        id = RequestID(number)
+    init?(_ engine: any Engine, _ tokens: [Int32], ceiling: Int = 320, cacheable: Int = 0) {
+        cache = SequenceCache(ceiling: ceiling)
         self.engine = engine
         self.tokens = tokens
         guard
-            case .ready(let cached, _) = engine.admit(
-                id, tokens: tokens, ceiling: ceiling, lookahead: 0, cacheable: cacheable),
-            engine.extend(id, to: ceiling) != nil
+            case .ready = engine.admit(
+                cache, tokens: tokens, lookahead: 0, cacheable: cacheable, beside: []),
+            engine.extend(cache, to: ceiling)
         else { return nil }
-        length = cached
     }
 
     /// The next `count` tokens, with the log-probabilities of all that may follow the last one if `asks`.
-    mutating func input(_ count: Int, asks: Bool, sampling: SamplingRequest? = nil) -> PassInput {
+    func input(_ count: Int, asks: Bool, sampling: SamplingRequest? = nil) -> PassInput {
         let all = Array(0..<Int32(engine.limits.vocabularySize))
-        let input = PassInput(
-            sequence: id, tokens: tokens[length..<length + count], sampling: sampling,
+        return PassInput(
+            cache, tokens[length..<length + count], sampling: sampling,
             targets: asks ? all[...] : [], targetCounts: asks ? [all.count] : [])
-        length += count
-        return input
     }
 
     /// What may follow all tokens.
-    static func logprobs(_ engine: any Engine, _ tokens: [Int32], number: Int = 1000, ceiling: Int = 320)
-        throws
-        -> [Float]
-    {
-        var sequence = try #require(MLXSequence(engine, number, tokens, ceiling: ceiling))
-        defer { engine.release(sequence.id) }
+    static func logprobs(_ engine: any Engine, _ tokens: [Int32], ceiling: Int = 320) throws -> [Float] {
+        let sequence = try #require(MLXSequence(engine, tokens, ceiling: ceiling))
+        defer { engine.release(sequence.cache) }
         return try engine.forward([sequence.input(tokens.count, asks: true)])[0].logprobs
     }
 }

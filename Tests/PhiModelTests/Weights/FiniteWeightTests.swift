@@ -139,18 +139,18 @@ import Testing
                 let engine = try place.engine(.off)
                 // The second prompt has the token whose embedding is damaged below.
                 let prompts: [[Int32]] = [[5, 6, 7], [5, 200, 9, 10], [8]]
-                let ids = try prompts.map { prompt -> RequestID in
-                    try #require(try engine.begin(prompt: prompt, maxTokens: 4)).id
+                let caches = try prompts.map { prompt in
+                    try #require(try engine.begin(prompt: prompt, maxTokens: 4))
                 }
                 let request = SamplingRequest(parameters: parameters, stream: 7)
                 let first = try engine.forward(
-                    zip(ids, prompts).map { PassInput(sequence: $0, tokens: $1[...], sampling: request) }
+                    zip(caches, prompts).map { PassInput($0, $1[...], sampling: request) }
                 ).map(\.choice)
-                engine.release(ids[1])
+                engine.release(caches[1])
                 let others = [0, 2]
                 let second = try engine.forward(
                     others.map {
-                        PassInput(sequence: ids[$0], tokens: [first[$0]?.token ?? 0], sampling: request)
+                        PassInput(caches[$0], [first[$0]?.token ?? 0], sampling: request)
                     }
                 ).map(\.choice)
                 return [first, second]
@@ -170,9 +170,9 @@ import Testing
                 let engine = try place.engine(.off)
                 let error = modelError { _ = try engine.logProbabilities(of: [5, 200, 9, 10], from: 1) }
                 #expect(error?.kind == .malformed && error?.message.contains("not finite") == true)
-                let (id, _) = try #require(try engine.begin(prompt: [5, 200, 9], maxTokens: 1))
+                let cache = try #require(try engine.begin(prompt: [5, 200, 9], maxTokens: 1))
                 let scores = try engine.forward(
-                    [PassInput(sequence: id, tokens: [5, 200, 9], targets: [200, 9, 10])])[0]
+                    [PassInput(cache, [5, 200, 9], targets: [200, 9, 10])])[0]
                 #expect(scores.logprobs.map(\.isNaN) == [false, true, true])
                 try whole.write(to: place.file)
             }

@@ -317,13 +317,13 @@ import Testing
         try withPlace { place in
             func tokens(_ cache: WeightCacheLocation) throws -> [UInt32] {
                 let engine = try place.engine(cache)
-                guard let (id, _) = try engine.begin(prompt: Self.prompt, maxTokens: 5) else { return [] }
+                guard let sequence = try engine.begin(prompt: Self.prompt, maxTokens: 5) else { return [] }
                 var next = Self.prompt
                 return try (0..<5).flatMap { position in
                     let request = SamplingRequest(
                         parameters: SamplingParameters(logprobs: 20), stream: 1, position: position)
                     let choices = try engine.forward(
-                        [PassInput(sequence: id, tokens: next[...], sampling: request)])
+                        [PassInput(sequence, next[...], sampling: request)])
                     let choice = try #require(choices[0].choice)
                     next = [choice.token]
                     return [UInt32(choice.token)] + choice.top.map(\.logprob.bitPattern)

@@ -3,68 +3,69 @@ import Testing
 @testable import BatchEngine
 
 /// Sequences that have more than what they keep of each position.
-@Suite struct SequenceTableTests {
+@Suite struct SequenceCacheTests {
     private static let limits = ModelLimits(contextLength: 100, vocabularySize: 100, endOfSequence: [])
-    private let id = RequestID(1)
+    private let cache = SequenceCache(ceiling: 40)
 
-    private func table(slots: SequenceSlots? = nil) throws -> SequenceTable {
-        var table = SequenceTable(
-            Self.limits, capacity: 20, blockLength: 4, blockBytes: 1, slots: slots)
-        let admission = table.admit(
-            id, tokens: Array(10..<16), ceiling: 40, lookahead: 0, cacheable: .max, rope: .auto)
-        #expect(admission == .ready(cached: 0, room: 8))
-        #expect(table.extend(id, to: 40) == 40)
-        return table
+    private func blocks(slots: SequenceSlots? = nil) throws -> KVBlocks {
+        var blocks = KVBlocks(Self.limits, capacity: 20, blockLength: 4, blockBytes: 1, slots: slots)
+        let admission = blocks.admit(
+            cache, tokens: Array(10..<16), lookahead: 0, cacheable: .max, beside: [])
+        #expect(admission == .ready && cache.length == 0 && cache.room == 8)
+        let isExtended = blocks.extend(cache, to: 40)
+        #expect(isExtended && cache.room == 40)
+        return blocks
     }
 
     /// Sends tokens, of which the last `wrong` are drafts that do not hold.
     private func send(
-        _ table: inout SequenceTable, _ tokens: [Int32], start: Int? = nil, wrong: Int = 0
+        _ blocks: inout KVBlocks, _ tokens: [Int32], start: Int? = nil, wrong: Int = 0
     ) -> RowRun {
-        var input = PassInput(sequence: id, tokens: tokens[...], start: start)
+        if let start { cache.length = start }
+        var input = PassInput(cache, tokens[...])
         let request = SamplingRequest(parameters: SamplingParameters(), stream: 0)
         input.samplings = SmallArray(repeatElement(request, count: wrong + 1))
-        let run = table.begin(input)
-        table.finish([input], [PassAnswer(choice: SampledToken(token: 0))])
+        let run = blocks.begin(input)
+        blocks.finish([input], [PassAnswer(choice: SampledToken(token: 0))])
         return run
     }
 
     @Test func rowsAreComputedAgainFromTheBlocksBeginning() throws {
-        var table = try table(slots: SequenceSlots(count: 1, windowBlocks: 6, window: 11))
-        var run = send(&table, Array(10..<16))
+        var blocks = try self.blocks(slots: SequenceSlots(count: 1, windowBlocks: 6, window: 11))
+        var run = send(&blocks, Array(10..<16))
         #expect(run.start == 0 && Array(run.tokens) == Array(10..<16))
         // Goes on where the state is.
-        run = send(&table, [20, 21, 22], wrong: 2)
+        run = send(&blocks, [20, 21, 22], wrong: 2)
         #expect(run.start == 6 && Array(run.tokens) == [20, 21, 22] && run.logitRows == 3)
         // The state is two drafts ahead.
-        run = send(&table, [30])
+        run = send(&blocks, [30])
         #expect(run.start == 4 && Array(run.tokens) == [14, 15, 20, 30] && run.logitRows == 1)
-        run = send(&table, [31])
+        run = send(&blocks, [31])
         #expect(run.start == 8 && Array(run.tokens) == [31])
-        run = send(&table, [40, 41], start: 6)
+        run = send(&blocks, [40, 41], start: 6)
         #expect(run.start == 4 && Array(run.tokens) == [14, 15, 40, 41])
-        #expect(table[id]?.length == 8)
+        #expect(cache.length == 8)
     }
 
     /// Four states, and keys and values of six blocks of four, of which a row sees eleven.
     @Test func fromTheBeginningWhereRingsHaveLostWhatIsNeeded() throws {
-        var table = try table(
+        var blocks = try self.blocks(
             slots: SequenceSlots(count: 1, windowBlocks: 6, window: 11))
-        _ = send(&table, Array(10..<16))
-        _ = send(&table, Array(20..<30), wrong: 9)
+        _ = send(&blocks, Array(10..<16))
+        _ = send(&blocks, Array(20..<30), wrong: 9)
         // After the state at 4 come those at 8, 12 and 16.
-        var run = send(&table, [30])
+        var run = send(&blocks, [30])
         #expect(run.start == 4 && Array(run.tokens) == [14, 15, 20, 30] && run.slot == 0)
-        _ = send(&table, Array(40..<50), wrong: 9)
-        run = send(&table, [31])
+        _ = send(&blocks, Array(40..<50), wrong: 9)
+        run = send(&blocks, [31])
         #expect(run.start == 8 && Array(run.tokens) == [40, 31])
-        _ = send(&table, Array(50..<64), wrong: 13)
-        run = send(&table, [32])
+        _ = send(&blocks, Array(50..<64), wrong: 13)
+        run = send(&blocks, [32])
         #expect(run.start == 0 && Array(run.tokens) == Array(10..<16) + [20, 30, 40, 31, 50, 32])
         // The last rows begin anew.
-        run = send(&table, [33, 34], wrong: 1)
+        run = send(&blocks, [33, 34], wrong: 1)
         #expect(run.start == 12)
-        #expect(send(&table, [35]).start == 12)
+        #expect(send(&blocks, [35]).start == 12)
         // Here it is the keys that are lost.
         let short = SequenceSlots(count: 1, windowBlocks: 3, window: 5)
         #expect(short.holds(beginningOf: 2, reach: 16, blockLength: 4))
@@ -72,17 +73,17 @@ import Testing
     }
 
     @Test func slotsAreOfOneSequenceEach() throws {
-        var table = try table(slots: SequenceSlots(count: 1, windowBlocks: 6, window: 11))
-        _ = send(&table, Array(10..<20))
-        let other = RequestID(2)
-        func admit(_ table: inout SequenceTable) -> Admission {
-            table.admit(
-                other, tokens: Array(10..<20), ceiling: 40, lookahead: 0, cacheable: .max, rope: .auto)
+        var blocks = try self.blocks(slots: SequenceSlots(count: 1, windowBlocks: 6, window: 11))
+        _ = send(&blocks, Array(10..<20))
+        let other = SequenceCache(ceiling: 40)
+        func admit() -> Admission {
+            blocks.admit(
+                other, tokens: Array(10..<20), lookahead: 0, cacheable: .max, beside: [cache])
         }
-        #expect(admit(&table) == .wait(.room))
-        table.preempt(id, tokens: Array(10..<20))
-        #expect(admit(&table) == .ready(cached: 0, room: 12), "nothing is shared")
-        #expect(table.begin(PassInput(sequence: other, tokens: [10])).slot == 0)
+        #expect(admit() == .wait(.room))
+        blocks.release(cache, keeping: Array(10..<20))
+        #expect(admit() == .ready && other.length == 0 && other.room == 12, "nothing is shared")
+        #expect(blocks.begin(PassInput(other, [10])).slot == 0)
     }
 
     @Test func longRunsAreCut() {
@@ -96,10 +97,10 @@ import Testing
     }
 
     @Test func withoutStateNothingIsComputedAgain() throws {
-        var table = try table()
-        _ = send(&table, Array(10..<16))
-        _ = send(&table, [20, 21, 22], wrong: 2)
-        let run = send(&table, [30], start: 6)
+        var blocks = try self.blocks()
+        _ = send(&blocks, Array(10..<16))
+        _ = send(&blocks, [20, 21, 22], wrong: 2)
+        let run = send(&blocks, [30], start: 6)
         #expect(run.start == 6 && Array(run.tokens) == [30])
     }
 }
