@@ -133,7 +133,11 @@ package struct Verification {
             return
                 "\(path) was made with another model, arithmetic or settings (run \(there.run), and here \(made.run)); phibatch status says which."
         }
-        let texts = [there, made].map { $0.result.withoutTiming.bytes }
+        let texts = [there, made].map { record in
+            var result = record.result
+            result.timing = nil
+            return result.bytes
+        }
         return texts[0] == texts[1] ? nil : shown(texts[0], texts[1])
     }
 

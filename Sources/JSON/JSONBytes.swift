@@ -79,6 +79,13 @@ package enum JSONBytes {
         }
     }
 
+    /// Returns sixteen lower-case hexadecimal digits.
+    package static func hex(_ value: UInt64) -> String {
+        var bytes: [UInt8] = []
+        appendHex(value, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     private static func hexDigit(_ value: UInt64) -> UInt8 {
         UInt8(value) + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }

@@ -79,6 +79,14 @@ extension JSONValue {
     /// The number of a string of hexadecimal digits.
     package func hex(_ name: String) -> UInt64? { string(name).flatMap { UInt64($0, radix: 16) } }
 
+    /// The elements of a list; nil for anything else.
+    package var elements: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
+
+    /// A string without quotes, or any other value as JSON.
+    package var plainText: String {
+        if case .string(let text) = self { text } else { JSONWriter.text(of: self) }
+    }
+
     /// The strings of a list of strings; nil for anything else.
     package var texts: [String]? {
         guard case .array(let values) = self else { return nil }

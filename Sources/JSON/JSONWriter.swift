@@ -87,13 +87,7 @@ package struct JSONWriter {
         case .number(let number): raw(number.text)
         case .string(let text): string(text)
         case .array(let values): array { writer in for value in values { writer.value(value) } }
-        case .object(let members):
-            object { writer in
-                for member in members {
-                    writer.key(member.name)
-                    writer.value(member.value)
-                }
-            }
+        case .object(let members): object { $0.members(members) }
         }
     }
 
@@ -141,6 +135,15 @@ package struct JSONWriter {
     ) {
         key(name)
         if let value { write(&self, value) } else { null() }
+    }
+
+    package mutating func value(_ name: String, _ value: JSONValue) {
+        key(name)
+        self.value(value)
+    }
+
+    package mutating func members(_ members: some Sequence<JSONMember>) {
+        for member in members { value(member.name, member.value) }
     }
 
     package mutating func string(_ name: String, _ value: String) {
@@ -193,8 +196,11 @@ package struct JSONWriter {
 }
 
 extension JSONValue {
-    /// Returns a finite number as `JSONWriter` writes it.
+    /// Returns a number as `JSONWriter` writes it and a scanner reads it; null for infinities and NaN.
     package static func plain(_ value: some BinaryFloatingPoint & CustomStringConvertible) -> JSONValue {
-        .number(JSONNumber(text: JSONWriter.plain(value.description)))
+        guard value.isFinite else { return .null }
+        let text = JSONWriter.plain(value.description)
+        if let integer = Int(text), text != "-0" { return .int(integer) }
+        return .number(JSONNumber(text: text))
     }
 }

@@ -1,14 +1,12 @@
-import JSON
-
 /// A job's task for its lines.
 public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     /// Generates an answer to each line's prompt, or chooses one of some answers.
-    public static let generate = JobTask("generate", GenerateTask.self, GeneratedResult.self)
+    public static let generate = JobTask("generate", GenerateTask.self)
     /// Scores the likelihood of each line's given answer.
-    public static let score = JobTask("score", ScoreTask.self, ScoredResult.self)
+    public static let score = JobTask("score", ScoreTask.self)
 
     /// A row of several results, in a job with steps. No job file names it.
-    public static let steps = JobTask("steps", StepPlan.self, StepsResult.self)
+    public static let steps = JobTask("steps", StepPlan.self)
 
     public static let allCases = [generate, score]
 
@@ -16,11 +14,11 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     public let rawValue: String
     /// Prepares its lines.
     let type: any LineTask.Type
-    /// The type of its results.
-    let made: any TaskResult.Type
+    /// The members that its results may have, besides those of all results.
+    let resultNames: Set<String>
 
-    init(_ name: String, _ type: any LineTask.Type, _ made: any TaskResult.Type) {
-        (rawValue, self.type, self.made) = (name, type, made)
+    init(_ name: String, _ type: any LineTask.Type) {
+        (rawValue, self.type, resultNames) = (name, type, type.resultNames)
     }
 
     public init?(rawValue: String) {
@@ -30,17 +28,11 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
 
     public static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 
-    /// The members that its results may have, besides those of all results.
-    var resultNames: Set<String> { made.names }
-
     /// Whether its results are answers.
     package var answers: Bool { self != .score }
 
     /// The columns of a table of a job's results; nil if no table holds them.
-    func columns(of job: JobSettings) -> [String]? {
-        let columns = made.columns(of: job)
-        return job.choosesAlways ? columns.map { $0 + ["probability", "probabilities"] } : columns
-    }
+    func columns(of job: JobSettings) -> [String]? { type.columns(of: job) }
 
     // MARK: Reading results
 
@@ -49,12 +41,6 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     /// Returns the task of a result that begins with this member.
     static func named(byFirst name: String) -> JobTask? {
         withResults.first { $0.resultNames.contains(name) }
-    }
-
-    /// Reads a result's own members, the first of which names the task; nil if they are none.
-    static func result(of log: JSONValue) -> (any TaskResult)? {
-        guard case .object(let members) = log, let first = members.first else { return nil }
-        return named(byFirst: first.name)?.made.init(log)
     }
 }
 

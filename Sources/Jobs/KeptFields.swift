@@ -58,18 +58,18 @@ public enum KeptFields: Sendable, Equatable {
     }
 
     /// Returns a line's kept values, in order. A field that the line lacks is omitted.
-    func values(of line: JSONValue, for task: JobTask) -> [GenerationResult.CarriedValue] {
-        guard case .object(let members) = line else { return [] }
+    func values(of line: JSONValue, for task: JobTask) -> JSONObject {
+        guard case .object(let members) = line else { return [:] }
         switch self {
-        case .none: return []
+        case .none: return [:]
         case .all:
             let names = Self.resultNames(of: task)
-            return members.filter { !names.contains($0.name) }
-                .map { .init(name: $0.name, json: JSONWriter.text(of: $0.value)) }
+            return JSONObject(distinct: members.filter { !names.contains($0.name) })
         case .fields(let fields):
-            return fields.compactMap { field in
-                members[field.name].map { .init(name: field.resultName, json: JSONWriter.text(of: $0)) }
-            }
+            return JSONObject(
+                distinct: fields.compactMap { field in
+                    members[field.name].map { JSONMember(name: field.resultName, value: $0) }
+                })
         }
     }
 }

@@ -72,14 +72,10 @@ extension ChatMessage {
         return whole
     }
 
-    /// Writes the message's role, its other members and its content, in this order.
-    package func write(to writer: inout JSONWriter) {
-        writer.string("role", role)
-        for member in members {
-            writer.key(member.name)
-            writer.value(member.value)
-        }
-        writer.string("content", content)
+    /// The message's role, its other members and its content, in this order.
+    package var json: JSONObject {
+        let role = JSONMember(name: "role", value: .string(role))
+        return JSONObject([role] + members + [JSONMember(name: "content", value: .string(content))])
     }
 }
 

@@ -56,7 +56,7 @@ final class ClientAnswer: Sendable {
     private var headers: [(name: String, value: String)] { [("X-Request-Id", "req_\(reply.id)")] }
 
     private func end(_ results: [GenerationResult], _ run: String) {
-        let made = results.compactMap { $0.made?.completion }
+        let made = results.filter { $0.text != nil }
         metrics.withLock { metrics in
             metrics.promptTokens += OpenAIAnswer.promptTokens(of: results)
             metrics.completionTokens += made.reduce(0) { $0 + $1.completionTokens }

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Testing
 
 @testable import Jobs
@@ -39,19 +40,20 @@ struct GatesJobTests {
         #expect(try job.run().status == 0)
         let honest = try Forged(settings(job))
         let place = try #require(
-            honest.records.firstIndex { ($0.result.made as? StepsResult)?.original != nil })
-        func forged(_ change: (inout StepsResult) -> Void) throws -> Forged {
+            honest.records.firstIndex { $0.result.original != nil })
+        func forged(_ change: (inout JSONObject) -> Void) -> Forged {
             var forged = honest
-            var row = try #require(honest.records[place].result.made as? StepsResult)
-            change(&row)
-            forged.records[place].result.content = .made(row)
+            change(&forged.records[place].result.own)
             return forged
         }
         var short = honest
         short.records.removeLast()
         for (forged, what) in [
-            (try forged { $0.original = "r59" }, "is said to be a duplicate of r59"),
-            (try forged { ($0.dropped, $0.original) = (nil, nil) }, "is said to be a duplicate of none"),
+            (forged { $0["duplicate_of"] = "r59" }, "is said to be a duplicate of r59"),
+            (
+                forged { ($0["dropped"], $0["duplicate_of"]) = (nil, nil) },
+                "is said to be a duplicate of none"
+            ),
             (short, "only 3 of 4 rows are accepted"),
         ] {
             try forged.write()

@@ -22,7 +22,7 @@ struct AnswerRecord: Equatable {
         ChecksummedLine.make { writer in
             writer.string("key", key)
             outcome.write(to: &writer)
-            writer.provenance(provenance)
+            if let facts = GenerationResult.provenance(provenance) { writer.value("provenance", facts) }
         }
     }
 
@@ -31,6 +31,10 @@ struct AnswerRecord: Equatable {
         guard ChecksummedLine.isValid(line), let json = try? JSONValue(parsing: line, limits: .ownLine),
             let key = json.string("key"), let saved = SavedDecoding(json)
         else { return nil }
-        (self.key, outcome, provenance) = (key, saved, json.provenance)
+        (self.key, outcome, provenance) = (key, saved, [:])
+        guard case .object(let facts)? = json["provenance"] else { return }
+        for case (let name, .string(let value)) in facts.map({ ($0.name, $0.value) }) {
+            provenance[name] = value
+        }
     }
 }

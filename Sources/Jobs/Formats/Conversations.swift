@@ -12,7 +12,7 @@ extension GenerationResult {
     static let conversation = "messages"
 
     /// The conversation up to the answer, with the answer's prefix in the last message.
-    static func carried(_ prompt: Prompt) throws(LineError) -> CarriedValue {
+    static func carried(_ prompt: Prompt) throws(LineError) -> JSONValue {
         let (messages, beginning): ([ChatMessage], String)
         switch prompt {
         case .messages(let asked): (messages, beginning) = (asked, "")
@@ -23,31 +23,22 @@ extension GenerationResult {
                 "`prompt` is no conversation, which results: messages needs; give `messages`.")
         }
         let begun = messages + [ChatMessage(role: "assistant", content: beginning)]
-        let json = JSONWriter.array { writer in
-            for message in begun { writer.object { message.write(to: &$0) } }
-        }
-        return .init(name: conversation, json: json.text)
+        return .array(begun.map { .object($0.json) })
     }
 
     /// Writes the conversation and the line's kept values; returns false if there is none.
     func writeConversation(to writer: inout JSONWriter) -> Bool {
-        guard let made, made.isAccepted, let asked = kept.last(where: { $0.name == Self.conversation })?.json,
-            let answer = made.completion
-                ?? made.row?.steps.compactMap(\.result.completion).last(where: {
-                    $0.probabilities == nil
-                })
+        let steps = steps?.map { GenerationResult(step: $0.value) }
+        guard isAccepted, var messages = kept[Self.conversation]?.elements,
+            case .object(var last)? = messages.popLast(), case .string(let beginning)? = last["content"],
+            let answer = steps?.last(where: { $0.text != nil && $0.own["probabilities"] == nil })
+                ?? (steps == nil ? self : nil), let text = answer.text
         else { return false }
-        // Continues the last message's text.
-        let text = JSONWriter.text(of: .string(answer.text)).utf8.dropFirst()
-        var more = JSONWriter()
-        more.object { writer in
-            if let reasoning = answer.reasoning { writer.string("reasoning_content", reasoning) }
-            if let calls = answer.toolCalls { ToolCall.write(calls, to: &writer) }
-        }
-        let rest = more.text == "{}" ? "}" : "," + more.text.dropFirst()
-        let begun = String(decoding: asked.utf8.dropLast("\"}]".count) + text, as: UTF8.self)
-        writer.raw(Self.conversation, begun + rest + "]")
-        for value in kept where value.name != Self.conversation { writer.raw(value.name, value.json) }
+        last["content"] = .string(beginning + text)
+        last["reasoning_content"] = answer.own["reasoning"]
+        last["tool_calls"] = answer.own["tool_calls"]
+        writer.value(Self.conversation, .array(messages + [.object(last)]))
+        writer.members(kept.filter { $0.name != Self.conversation })
         return true
     }
 }

@@ -9,7 +9,6 @@ extension ResultFormat {
     private static func delimited(_ name: String, by separator: UInt8) -> Self {
         Self(
             word: name, nameEnds: [name], hasColumns: true,
-            layout: DelimitedOutput.header(GeneratedResult.allColumns, [], separator),
             fit: { format, job in
                 var kept: [String] = []
                 if case .fields(let fields) = job.keep { kept = fields.map(\.resultName) }
@@ -17,7 +16,7 @@ extension ResultFormat {
                     let own = format.ownNames(of: job)
                     kept = (job.fieldsOfInput ?? []).filter { !own.contains($0) }
                 }
-                let columns = job.task.columns(of: job) ?? GeneratedResult.allColumns
+                let columns = job.task.columns(of: job) ?? []
                 format.layout = DelimitedOutput.header(columns, kept, separator)
             },
             fault: { DelimitedOutput.problem(with: $1) },
@@ -83,27 +82,32 @@ enum DelimitedOutput {
         _ record: ResultRecord, _ columns: ArraySlice<String>, _ kept: ArraySlice<String>
     ) -> [String] {
         let result = record.result
-        var cells = [record.key.id, "\(record.key.sample)"]
-        switch result.content {
-        case .made(let made):
-            // A kept result of an earlier run with another task lacks some cells.
-            cells += columns.map { made.cell($0) ?? "" } + ["", ""]
-        case .failed(let failure):
-            cells += columns.map { $0 == "text" ? failure.text ?? "" : "" }
-            cells += [failure.error.code.rawValue, failure.error.message]
+        let error = result.error
+        return [record.key.id, "\(record.key.sample)"]
+            + columns.map { column in
+                if let error { return column == "text" ? error.string("text") ?? "" : "" }
+                // A kept result of an earlier run with another task lacks some cells.
+                return cell(column, of: result) ?? ""
+            } + ["code", "message"].map { error?.string($0) ?? "" }
+            + kept.map { result.kept[$0].map(text) ?? "" }
+    }
+
+    /// Returns the cell of a column; nil if a result has none. A step's column is called `NAME.` followed by its own name.
+    static func cell(_ column: String, of result: GenerationResult) -> String? {
+        switch column {
+        case "prompt_tokens", "completion_tokens": return result.own["usage"]?[column].map(text)
+        case "probability":
+            return result.own["probabilities"]?.number(result.text ?? "").map { "\($0)" }
+        default:
+            if let value = result.own[column] { return text(of: value) }
+            let parts = column.split(at: ".", max: 1)
+            let step = result.steps?.first { parts.count == 2 && $0.name == parts[0] }
+            return step.flatMap { cell(String(parts[1]), of: GenerationResult(step: $0.value)) }
         }
-        return cells
-            + kept.map { name in
-                result.kept.first { $0.name == name }.map { text(ofJSON: $0.json) } ?? ""
-            }
     }
 
     /// Returns a string as it is, nothing for null, and everything else as JSON.
-    static func text(ofJSON json: String) -> String {
-        switch try? JSONValue(parsing: Array(json.utf8), limits: .line) {
-        case .string(let text): text
-        case .null: ""
-        default: json
-        }
+    private static func text(of value: JSONValue) -> String {
+        value == .null ? "" : value.plainText
     }
 }

@@ -45,7 +45,7 @@ public enum ResultDetail: String, CaseIterable, Sendable {
     case full
     /// All except times: two runs give the same file.
     case data
-    /// Only the data (`ResultMembers.data`), without dropped rows; the rest is in the log.
+    /// Only the data in a plain form, without dropped rows; the rest is in the log.
     case lean
     /// The conversation with its answer, to train a model.
     case messages
@@ -66,14 +66,36 @@ public enum ResultDetail: String, CaseIterable, Sendable {
 
     /// Writes a result's members; returns false if the output has no row for it.
     func write(_ result: GenerationResult, to writer: inout JSONWriter) -> Bool {
-        switch self {
-        case .full: result.write(.row, to: &writer)
-        case .data: result.withoutTiming.write(.row, to: &writer)
-        case .lean:
-            if result.made?.isAccepted == false { return false }
-            result.withoutTiming.write(.data, to: &writer)
-        case .messages: return result.writeConversation(to: &writer)
-        }
+        if self == .messages { return result.writeConversation(to: &writer) }
+        if self == .lean, result.dropped != nil { return false }
+        writer.members(result.kept)
+        write(result.own, to: &writer)
+        if self == .full, let timing = result.timing { writer.value("timing", .object(timing)) }
         return true
+    }
+
+    /// Members that are no data.
+    private static let facts: Set = [
+        "steps", "reasoning_cut", "finish_reason", "usage", "seed", "tokens", "logprobs", "token_logprobs",
+        "provenance", "asked",
+    ]
+
+    /// A seed is in the log alone. In data, a step that generates is its answer.
+    private func write(_ own: JSONObject, to writer: inout JSONWriter) {
+        let steps = own["steps"]?.texts ?? []
+        for member in own {
+            if steps.contains(member.name) {
+                let step = GenerationResult(step: member.value)
+                if self == .lean, let text = step.text, step.own["probabilities"] == nil {
+                    writer.value(member.name, step.object.map { .object($0) } ?? .string(text))
+                } else {
+                    writer.object(member.name) { write(step.own, to: &$0) }
+                }
+            } else if self == .lean, member.name == "scores", let scores = member.value.elements {
+                writer.objects("scores", scores) { write(GenerationResult(step: $1).own, to: &$0) }
+            } else if !(self == .lean ? Self.facts : ["seed", "asked"]).contains(member.name) {
+                writer.value(member.name, member.value)
+            }
+        }
     }
 }

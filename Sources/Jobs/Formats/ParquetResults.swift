@@ -99,11 +99,10 @@ final class TableDraft {
 
     func append(_ record: ResultRecord) throws {
         var (record, row) = (record, [UInt8]())
-        for (index, kept) in record.result.kept.enumerated() where typed[kept.name] != nil {
-            let json = JSONBytes.quotingBareWords(in: kept.json.utf8) {
-                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-            }
-            record.result.kept[index].json = String(decoding: json, as: UTF8.self)
+        for kept in record.result.kept where typed[kept.name] != nil {
+            let json = JSONWriter.text(of: kept.value).utf8
+            let quoted = JSONBytes.quotingBareWords(in: json) { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            record.result.kept[kept.name] = try JSONValue(parsing: quoted, limits: .ownLine)
         }
         encoder.append(record, to: &row)
         if row.isEmpty { return }

@@ -1,5 +1,15 @@
 import JSON
 
+/// Key of a result: one sample of one input line with this exact content.
+package struct ResultKey: Hashable, Sendable {
+    /// The line's id (its own, or its number as text).
+    package var id: String
+    /// 0 ..< samples.
+    package var sample = 0
+    /// Hash of everything in the line that its result depends on (`LineScheme`).
+    package var contentHash: UInt64
+}
+
 /// One result in a log, as a checksummed line:
 ///
 ///     {"sum":"<crc64>"[,"repeat":R],"id":"…","sample":S,<members>,"line_hash":"…","run":"…"}
@@ -29,51 +39,16 @@ package struct ResultRecord {
 }
 
 extension ResultRecord {
-    /// - Parameter line: one whose sum is known to be right.
-    init?(_ line: UnsafeRawBufferPointer) {
-        var reader = ResultReader()
-        let head = RecordHead(line) { name, scanner throws(JSONFault) in
-            try reader.take(name, from: &scanner)
-        }
-        guard let head, let result = reader.result else { return nil }
-        self.init(key: head.key, repetition: head.repetition, run: head.run, result: result)
-    }
-}
-
-/// A record without its result, as an index needs it.
-struct RecordHead {
-    let key: ResultKey
-    let repetition: Int
-    let run: String
-    /// Of the result.
-    private(set) var isFailed = false
-    private(set) var completionTokens = 0
-
-    /// - Parameter line: one whose sum is known to be right.
-    init?(_ line: UnsafeRawBufferPointer) {
-        var (isFailed, tokens) = (false, Int?.none)
-        self.init(line) { name, scanner throws(JSONFault) in
-            // Kept fields follow, and may have these names, too.
-            if isFailed || tokens != nil {
-                try scanner.skip()
-            } else if name.spells("usage") {
-                tokens = try scanner.value().tokenCounts?.completion ?? -1
-            } else {
-                isFailed = name.spells("error")
-                try scanner.skip()
-            }
-        }
-        guard case let tokens = tokens ?? 0, tokens >= 0 else { return nil }
-        (self.isFailed, completionTokens) = (isFailed, tokens)
-    }
-
-    /// - Parameter take: takes each of the result's members.
-    fileprivate init?(
-        _ line: UnsafeRawBufferPointer,
-        take: (UnsafeBufferPointer<UInt8>, inout JSONScanner) throws(JSONFault) -> Void
-    ) {
+    /// - Parameters:
+    ///   - line: one whose sum is known to be right.
+    ///   - isWhole: false reads of the result only its counts or its error, as an index needs.
+    /// - Returns: nil if it is no record.
+    init?(_ line: UnsafeRawBufferPointer, isWhole: Bool = true) {
         var (id, sample, hash, run) = (String?.none, Int?.none, UInt64?.none, String?.none)
-        var repetition = 0
+        var (repetition, task) = (0, JobTask?.none)
+        var (own, kept, timing) = ([JSONMember](), [JSONMember](), JSONObject?.none)
+        // After the counts, or the error, other names than those of results are the line's.
+        var isOwn = true
         let isRead: Void? = try? JSONScanner.scan(line, limits: .ownLine) { scanner in
             try scanner.object { scanner, name in
                 if name.spells("id") {
@@ -91,14 +66,33 @@ struct RecordHead {
                     hash = UInt64(try scanner.string(), radix: 16)
                 } else if name.spells("run") {
                     run = try scanner.string()
+                } else if !isWhole, !isOwn || !(name.spells("usage") || name.spells("error")) {
+                    try scanner.skip()
                 } else {
-                    try take(name, &scanner)
+                    let name = String(decoding: name, as: UTF8.self)
+                    let member = JSONMember(name: name, value: try scanner.value())
+                    // The first one identifies the task, or an error.
+                    if own.isEmpty { task = JobTask.named(byFirst: name) }
+                    if !isOwn, name == "timing", case .object(let times) = member.value {
+                        timing = times
+                    } else if isOwn || task?.resultNames.contains(name) == true
+                        || KeptFields.commonNames.contains(name)
+                    {
+                        own.append(member)
+                    } else {
+                        kept.append(member)
+                    }
+                    if name == "usage" || name == "error" { isOwn = false }
                 }
             }
         }
-        guard isRead != nil, let id, let sample, sample >= 0, repetition >= 0, let hash, let run
+        let result = GenerationResult(
+            JSONObject(distinct: own), timing: timing, kept: JSONObject(distinct: kept))
+        guard isRead != nil, let id, let sample, sample >= 0, repetition >= 0, let hash, let run,
+            result.isComplete, !isWhole || task != nil || result.isFailed
         else { return nil }
-        key = ResultKey(id: id, sample: sample, contentHash: hash)
-        (self.repetition, self.run) = (repetition, run)
+        self.init(
+            key: ResultKey(id: id, sample: sample, contentHash: hash), repetition: repetition, run: run,
+            result: result)
     }
 }

@@ -80,7 +80,7 @@ extension SavedDecoding {
     init?(_ json: JSONValue) {
         guard let tokens = json["tokens"]?.numbers(Int32.self),
             let notes = (json["notes"] ?? .array([])).texts,
-            notes.allSatisfy({ LogprobEntry(encoded: $0) != nil }),
+            notes.allSatisfy({ LogprobEntry.json(of: $0) != nil }),
             let bits = (json["logprobs"] ?? .array([])).numbers(UInt32.self)
         else { return nil }
         let (finish, logprobs) = (json.string("finish"), bits.map(Float.init(bitPattern:)))

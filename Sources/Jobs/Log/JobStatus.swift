@@ -73,7 +73,7 @@ package struct JobStatus {
             status.failed = index.all.count(where: \.isFailed)
             if tallies {
                 try log.visit { record in
-                    if let told = record.result.made?.row?.outcome { status.tally[told, default: 0] += 1 }
+                    if let told = record.result.outcome { status.tally[told, default: 0] += 1 }
                     return true
                 }
             }

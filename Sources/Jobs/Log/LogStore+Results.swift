@@ -72,10 +72,10 @@ extension LogStore: ResultStore {
         try others?.record(of: key)?.result
     }
 
-    /// The rows that earlier runs have made of a line, whose steps may ask the same.
-    func earlierRows(of id: String) throws -> [StepsResult] {
+    /// The results of steps that earlier runs have made of a line, which may have asked the same.
+    func earlierSteps(of id: String) throws -> [JSONMember] {
         if let failure { throw failure }
-        return try previousRows.flatMap { try $0.results(of: id) }.compactMap { $0.made?.row }
+        return try previousRows.flatMap { try $0.results(of: id) }.flatMap { $0.steps ?? [] }
     }
 
     package func endsEarly(at count: Int) { earlyEnd = count }

@@ -349,7 +349,7 @@ extension OutputLog {
                 if isValid, try take(bytes, at: offset, isOutput, &outcome, accepts) { continue }
                 outcome.damaged += 1
                 // A result that doesn't count is as it was written.
-                if isValid, RecordHead(bytes) != nil { continue }
+                if isValid, ResultRecord(bytes, isWhole: false) != nil { continue }
                 let whole = line.offset..<line.offset + line.bytes.count
                 outcome.damagedRanges.append((offset - 1..<offset + bytes.count + 1).clamped(to: whole))
             }
@@ -387,12 +387,14 @@ extension OutputLog {
         } else if isOutput, ChecksummedLine.begins(bytes, End.marker) {
             return End(bytes) != nil
         } else {
-            guard let record = RecordHead(bytes), try accepts(record.run) else { return false }
+            guard let record = ResultRecord(bytes, isWhole: false), try accepts(record.run) else {
+                return false
+            }
             if index.store(record, at: offset, length: bytes.count, inOutput: isOutput) {
                 outcome.superseded += 1
             }
             if !outcome.inFlight.isEmpty { outcome.inFlight[record.key] = nil }
-            outcome.completionTokens += record.completionTokens
+            outcome.completionTokens += record.result.completionTokens
         }
         return true
     }

@@ -124,13 +124,13 @@ package final class ResultIndex {
 
     /// Takes a record of a log, which replaces what was known before.
     /// - Returns: whether that was a result in the output, for another content of the line.
-    func store(_ record: RecordHead, at offset: Int, length: Int, inOutput: Bool) -> Bool {
+    func store(_ record: ResultRecord, at offset: Int, length: Int, inOutput: Bool) -> Bool {
         let name = Self.nameHash(record.key, repetition: record.repetition)
         samples = max(samples, record.key.sample + 1)
         var entry = Entry(
             nameHash: name, contentHash: record.key.contentHash, repetition: record.repetition)
         entry.store(
-            at: offset, length: length, failed: record.isFailed, inOutput: inOutput,
+            at: offset, length: length, failed: record.result.isFailed, inOutput: inOutput,
             run: self.number(ofRun: record.run))
         return put(entry)
     }

@@ -89,12 +89,12 @@ final class InputProducer: @unchecked Sendable {
     /// - Returns: false if the run is over.
     private func feed(_ line: JobLine) throws -> Bool {
         let samples = line.samples(in: job)
-        var kept = line.fields.map { job.keep.values(of: $0, for: job.task) } ?? []
+        var kept = line.fields.map { job.keep.values(of: $0, for: job.task) } ?? [:]
         if job.outputFormat.isByLine {
-            kept.append(OpenAIRequest.kept(line.request, samples: samples, in: job))
+            kept[OpenAIRequest.keptName] = OpenAIRequest.kept(line.request, samples: samples, in: job)
         }
         var prepared: Result<PreparedLine, LineError>?
-        var earlier: [StepsResult]?
+        var earlier: [JSONMember]?
         for sample in 0..<samples {
             var label = RequestLabel(
                 position: count.positions, index: line.place, sample: sample,
@@ -113,11 +113,12 @@ final class InputProducer: @unchecked Sendable {
                     continue
                 }
                 // Its row says where the line is; one that has moved is tried again.
-                if case .failed(let failure)? = try result(of: label)?.content,
-                    failure.line == label.lineNumber, failure.file ?? label.file == label.file
+                if let known = try result(of: label), let failure = known.failure,
+                    known.error?.int("line") == label.lineNumber,
+                    known.error?.string("file") ?? label.file == label.file
                 {
                     label.isDone = true
-                    queue.push(.outcome(label, .failed(failure.error)))
+                    queue.push(.outcome(label, .failed(failure)))
                     continue
                 }
             }
@@ -138,8 +139,8 @@ final class InputProducer: @unchecked Sendable {
             case .success(let prepared):
                 var saved: InFlightRecord?
                 if case .inFlight(let record) = state { saved = record }
-                earlier = try earlier ?? store.use { try $0.log?.earlierRows(of: line.id) } ?? []
-                for row in earlier ?? [] { label.knows(row) }
+                earlier = try earlier ?? store.use { try $0.log?.earlierSteps(of: line.id) } ?? []
+                label.knows(earlier ?? [])
                 label.readyAt = .now
                 works = prepared.work(label, saved)
             case .failure(let error): works = [.outcome(label, .failed(error))]
@@ -159,7 +160,7 @@ final class InputProducer: @unchecked Sendable {
         queue.push(
             .past(
                 PastRow(
-                    try result(of: label)?.made, plan, id: label.key.id, position: label.position,
+                    try result(of: label), plan, id: label.key.id, position: label.position,
                     fields: fields)))
     }
 

@@ -56,15 +56,16 @@ extension JobRun {
 
     private func take(_ outcome: RequestOutcome, of label: RequestLabel) throws {
         switch outcome {
-        case .made(let made, let timing, let isOwn):
+        case .made(var result, let isOwn):
             statistics.done += 1
             if !isOwn { statistics.copied += 1 }
-            note(made, timing, isOwn: isOwn)
-            try put(GenerationResult(made, timing: timing, kept: label.kept), label)
+            note(result, isOwn: isOwn)
+            result.kept = label.kept
+            try put(result, label)
         case .held(let row):
             // A verified row stands beside other rows than it did, so it is decided as it was.
             if let known = try store.use({ try $0.log?.verified(row.label.key) }) {
-                return try settle(row.decided(as: known.made), of: row.label)
+                return try settle(row.decided(as: known), of: row.label)
             }
             gates?.hold(row)
         case .failed(let error, let text): try fail(label, error, text: text)
@@ -74,18 +75,17 @@ extension JobRun {
         }
     }
 
-    private func note(_ made: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool) {
-        if let tally = made.row?.outcome { statistics.tally[tally, default: 0] += 1 }
-        guard let completion = made.completion else { return }
-        statistics.finishReasons[completion.finishReason?.rawValue ?? "", default: 0] += 1
-        guard isOwn else { return }
-        statistics.firstTokenTimes.add(timing.prefill ?? 0)
-        statistics.requestTimes.add(timing.running)
+    private func note(_ result: GenerationResult, isOwn: Bool) {
+        if let tally = result.outcome { statistics.tally[tally, default: 0] += 1 }
+        guard result.text != nil else { return }
+        statistics.finishReasons[result.finishReason?.rawValue ?? "", default: 0] += 1
+        guard isOwn, let timing = result.timing else { return }
+        statistics.firstTokenTimes.add(timing["prefill"]?.number ?? 0)
+        statistics.requestTimes.add(ResultTime.running(timing))
     }
 
     private func put(_ result: GenerationResult, _ label: RequestLabel) throws {
-        gates?.ended(
-            label.position, isAccepted: result.made?.isAccepted ?? false, tally: result.made?.row?.outcome)
+        gates?.ended(label.position, isAccepted: result.isAccepted, tally: result.outcome)
         try tellEnd()
         if label.isDone { return }
         if let end = gates?.end, label.position >= end { return }
@@ -116,9 +116,10 @@ extension JobRun {
         statistics.failedResults += 1
         endsEarly = endsEarly || failsForCertain
         if error.code == .earlierError { statistics.passedOn += 1 }
-        let failure = GenerationResult.Failure(
-            error, file: job.input.count > 1 ? label.file : nil, line: label.lineNumber, text: text)
-        try put(.failure(failure, kept: label.kept), label)
+        let failure = GenerationResult.failure(
+            error, file: job.input.count > 1 ? label.file : nil, line: label.lineNumber, text: text,
+            kept: label.kept)
+        try put(failure, label)
     }
 
     /// Whether the job's own limit is passed, whatever the other lines come to. (A job that sets none is done to its

@@ -1,5 +1,6 @@
 import BatchEngine
 import FoundationShim
+import JSON
 import OperatingSystem
 import PhiText
 
@@ -160,7 +161,9 @@ package final class JobRun: RequestSource {
                 break
             }
             if let label = work.label, quota?.need(of: label.position) == .notNeeded {
-                try settle(.made(StepsResult([], dropped: JobStep.until), .zero, isOwn: true), of: label)
+                var row = GenerationResult.row([], dropped: JobStep.until)
+                row.timing = ResultTime.none
+                try settle(.made(row, isOwn: true), of: label)
             } else if let request = try begun(work) {
                 return .request(request)
             }
@@ -211,7 +214,7 @@ package final class JobRun: RequestSource {
 
     package func note(on choice: SampledToken) -> String? {
         if text == nil { text = try? models.loaded().text }
-        return text.map { LogprobEntry(choice, text: $0).encoded }
+        return text.map { JSONWriter.text(of: LogprobEntry.json(choice, text: $0)) }
     }
 
     package func admitted(_ sequence: TokenSequence) {

@@ -1,4 +1,5 @@
 import Errors
+import JSON
 import OperatingSystem
 
 /// Check of a finished output without its model: whether it is as it was written, and one that its job could have
@@ -131,9 +132,10 @@ package struct OutputCheck {
                 if record.key.contentHash != key.contentHash {
                     add(number, record.key, "is of another content than its line has now")
                 }
-                let own = record.result.kept.filter {
-                    $0.name != carried && $0.name != OpenAIRequest.keptName
-                }
+                let own = JSONObject(
+                    distinct: record.result.kept.filter {
+                        $0.name != carried && $0.name != OpenAIRequest.keptName
+                    })
                 if let kept, own != kept { add(number, key, "does not carry the fields that the line has") }
                 try check(record, number)
                 if let fault = try failedLines?.append(record) {
@@ -231,13 +233,13 @@ struct RowDecisions {
             failed.insert(line.id)
             return nil
         }
-        let isNotNeeded = result.made?.row?.isNotNeeded ?? false
+        let isNotNeeded = result.dropped == JobStep.until
         if isNotNeeded != (perLine.map { acceptedOfLine >= $0 } ?? false) {
             return isNotNeeded
                 ? "is said not to be needed, and only \(acceptedOfLine) rows of its line are accepted (until)"
                 : "is made, and enough rows of its line are accepted without it (until)"
         }
-        let row = PastRow(result.made, plan, id: line.id, position: position, fields: line.fields)
+        let row = PastRow(result, plan, id: line.id, position: position, fields: line.fields)
         if row.isAccepted { acceptedOfLine += 1 }
         guard let (found, right) = parts[part].gates.fault(in: row, failed: failed) else { return nil }
         return "is said to be a duplicate of \(found ?? "none"), and is one of \(right ?? "none")"

@@ -91,18 +91,12 @@ package struct RedoChoice: Sendable {
 
     /// Members of a result that a condition sees: all that the log has, and in a job with steps what each made.
     private static func members(_ record: ResultRecord) -> [String: JSONValue] {
-        let writer = JSONWriter.object { writer in
-            writer.string("id", record.key.id)
-            writer.int("sample", record.key.sample)
-            record.result.write(to: &writer)
-        }
-        guard case .object(var members)? = try? JSONValue(parsing: writer.bytes, limits: .ownLine) else {
-            return [:]
-        }
-        if let row = record.result.made?.row {
-            // With the members of answers that are objects, as conditions of steps see them.
-            for step in row.steps { members[step.name] = StepRow.value(of: step.result) }
-        }
+        let (key, result) = (record.key, record.result)
+        var members = result.kept.reduce(into: result.own) { $0[$1.name] = $1.value }
+        (members["id"], members["sample"]) = (.string(key.id), .int(key.sample))
+        members["timing"] = result.timing.map { .object($0) }
+        // With the members of answers that are objects, as conditions of steps see them.
+        for step in result.steps ?? [] { members[step.name] = StepRow.value(of: step.value) }
         return Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
     }
 

@@ -53,11 +53,11 @@ package struct LinePreparer: Sendable {
         }
         var line = try task.prepare(record, by: maker)
         guard carriesPrompt else { return line }
-        let value = try GenerationResult.carried(builder.prompt(for: record))
+        let conversation = try GenerationResult.carried(builder.prompt(for: record))
         line.work = { [work = line.work] label, saved in
             var label = label
-            label.kept.removeAll { $0.name == value.name }
-            label.kept.append(value)
+            label.kept[GenerationResult.conversation] = nil
+            label.kept[GenerationResult.conversation] = conversation
             return work(label, saved)
         }
         return line

@@ -7,6 +7,11 @@ typealias TaskSources = (templates: [(key: String, template: TextTemplate)], fie
 /// The processing of a line: its requests, their way through the engine, and their result. A task is a type and its
 /// name in `JobTask.allCases`.
 protocol LineTask: Sendable {
+    /// Members that its results may have, beside those of all results; each begins with one of these.
+    static var resultNames: Set<String> { get }
+    /// Returns the columns of a table of a job's results; nil, the default, if no table holds them.
+    static func columns(of job: JobSettings) -> [String]?
+
     /// - Throws: `UserError` if its settings are malformed.
     init(_ job: JobSettings, _ builder: PromptBuilder) throws
 
@@ -23,6 +28,7 @@ protocol LineTask: Sendable {
 }
 
 extension LineTask {
+    static func columns(of job: JobSettings) -> [String]? { nil }
     static func problem(with line: FirstLine) -> String? { nil }
     var sources: TaskSources { ([], []) }
 }
@@ -137,7 +143,7 @@ struct RequestOwner: Sendable {
 
 enum RequestOutcome: Sendable {
     /// - Parameter isOwn: whether it was computed for this line.
-    case made(any TaskResult, GenerationResult.Timing, isOwn: Bool)
+    case made(GenerationResult, isOwn: Bool)
     /// - Parameter text: the answer with the error.
     case failed(LineError, text: String? = nil)
     /// To be done next, before there is a result; nothing if other parts are missing.

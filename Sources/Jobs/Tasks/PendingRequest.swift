@@ -1,5 +1,6 @@
 import BatchEngine
 import Errors
+import JSON
 
 /// A piece of work, one sample of one line: its place, and the key of its result.
 struct RequestLabel: Sendable {
@@ -12,7 +13,7 @@ struct RequestLabel: Sendable {
     var file: String
     var lineNumber: Int
     /// Fields of the line that are copied to the result.
-    var kept: [GenerationResult.CarriedValue] = []
+    var kept = JSONObject()
     var readyAt = Moment.now
     /// Number of answers rejected before.
     var attempt = 0
@@ -21,7 +22,7 @@ struct RequestLabel: Sendable {
     /// Whether the store has its result, a failure.
     var isDone = false
     /// Results of steps that earlier runs have of the line, by the digests of what they asked.
-    private(set) var earlier: [UInt64: any TaskResult] = [:]
+    private(set) var earlier: [UInt64: JSONValue] = [:]
     /// The step of the row; nil if the job has none.
     var step: String?
     /// The row's index among the line's rows made so far; nil if it is the sample.
@@ -34,10 +35,10 @@ struct RequestLabel: Sendable {
         return RandomStream.key(seed: seed, id: id, sample: branch ?? sample, attempt: attempt)
     }
 
-    /// An earlier run has made this of the line.
-    mutating func knows(_ row: StepsResult?) {
-        for step in row?.steps ?? [] {
-            if let digest = step.digest { earlier[digest] = step.result }
+    /// Notes results of steps that an earlier run has of the line.
+    mutating func knows(_ steps: [JSONMember]) {
+        for step in steps {
+            if let digest = step.value.hex("asked") { earlier[digest] = step.value }
         }
     }
 }
@@ -63,22 +64,20 @@ struct EndedRequest {
 
     var isOwn: Bool { clock != nil }
 
+    /// Returns the times of its result. One computed for an equal request has none but the wait.
+    /// - Parameter tokens: the tokens that this run made; nil for those sampled.
+    func times(_ label: RequestLabel, tokens: Int? = nil) -> JSONObject {
+        var clock = clock ?? RequestClock()
+        clock.ready = label.readyAt
+        if let tokens { clock.tokens = tokens }
+        return ResultTime.times(of: clock)
+    }
+
     /// The outcome of an equal request.
     var copied: EndedRequest {
         var copy = self
         copy.clock = nil
         return copy
-    }
-}
-
-extension GenerationResult.Timing {
-    /// A completion computed for an equal request has no times but the wait.
-    /// - Parameter tokens: the tokens that this run made; nil for those sampled.
-    init(_ ended: EndedRequest, _ label: RequestLabel, tokens: Int? = nil) {
-        var clock = ended.clock ?? RequestClock()
-        clock.ready = label.readyAt
-        if let tokens { clock.tokens = tokens }
-        self.init(clock)
     }
 }
 

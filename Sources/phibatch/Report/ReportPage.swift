@@ -111,12 +111,12 @@ struct ReportPage {
             switch result.fields.first(where: field.isOf)?.value ?? .null {
             case let value where value == .null || value.number != nil: value
             case .bool(let value): .bool(value)
-            case let value: .string(ReportedResult.text(of: value).cut(to: 100))
+            case let value: .string(value.plainText.cut(to: 100))
             }
         }
         return .array(
             [.string(result.key.id)] + numbers.map(Self.optional)
-                + [result.timing.map { Self.rounded($0.seconds) } ?? .null] + values)
+                + [result.timing.map { Self.rounded(ResultTime.seconds($0)) } ?? .null] + values)
     }
 
     /// `[prompt, answer, error, seed, {time: value, ...}, [[name, fact], ...]]`
@@ -136,15 +136,12 @@ struct ReportPage {
             shown(result.message, "Error"),
         ]
         facts += result.facts.map { ($0.name, $0.value.cut()) }
-        var timing = JSONObject()
-        for time in ResultTime.all {
-            if let value = result.timing?[time] { timing[time.name] = .double(value) }
-        }
         // Numbers in the page's script have 53 bits.
         let seed = result.seed.map { JSONValue.string("\($0)") } ?? .null
         return .array(
             texts + [
-                seed, .object(timing), .array(facts.map { [.string($0.name), .string($0.value)] }),
+                seed, .object(result.timing ?? [:]),
+                .array(facts.map { [.string($0.name), .string($0.value)] }),
             ])
     }
 

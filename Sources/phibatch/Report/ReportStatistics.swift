@@ -42,7 +42,7 @@ struct ReportStatistics {
         if known == nil { statuses.append(Status(name: result.status, isError: result.isFailed)) }
         statuses[place].count += 1
         if let message = result.message { statuses[place].messages.add(message) }
-        if let row = result.row { funnel.add(row) }
+        if let outcome = result.result.outcome { funnel.add(result.result, outcome) }
         add(result.fields)
         if let tokens = result.promptTokens {
             // The samples of a line have one prompt.
@@ -56,19 +56,21 @@ struct ReportStatistics {
         if let timing = result.timing { add(timing, tokens: result.completionTokens ?? 0) }
     }
 
-    private mutating func add(_ timing: GenerationResult.Timing, tokens: Int) {
+    private mutating func add(_ timing: JSONObject, tokens: Int) {
+        let running = ResultTime.running(timing)
         for time in ResultTime.all where time.unit != .moment {
-            guard let value = timing[time] else { continue }
-            if time.unit == .rate, value == 0 || timing.running == 0 { continue }
+            guard let value = timing[time.name]?.number else { continue }
+            if time.unit == .rate, value == 0 || running == 0 { continue }
             times[time.name, default: Distribution()].add(value)
         }
-        times["total", default: Distribution()].add(timing.seconds)
+        times["total", default: Distribution()].add(ResultTime.seconds(timing))
         // Speed counts the tokens that the last run made, not those of an equal request or of earlier runs.
-        let speed = timing.tokensPerSecond ?? 0
-        let made = timing.running > 0 ? (speed * timing.running).rounded() : speed > 0 ? Double(tokens) : 0
-        if let ended = timing.ended {
+        let speed = timing["tokens_per_second"]?.number ?? 0
+        let made = running > 0 ? (speed * running).rounded() : speed > 0 ? Double(tokens) : 0
+        if let ended = timing["ended"]?.number {
             throughput.add(
-                tokens: made, ended: ended, prefill: timing.prefill ?? 0, decode: timing.decode ?? 0)
+                tokens: made, ended: ended, prefill: timing["prefill"]?.number ?? 0,
+                decode: timing["decode"]?.number ?? 0)
         }
     }
 
@@ -150,12 +152,12 @@ struct Funnel {
     /// - Parameter names: the steps in order, as far as known.
     init(_ names: [String]) { steps = names.map { Step(name: $0) } }
 
-    mutating func add(_ row: StepsResult) {
-        let names = row.steps.map(\.name)
+    mutating func add(_ row: GenerationResult, _ outcome: RowOutcome) {
+        let names = row.steps?.map(\.name) ?? []
         for (number, name) in names.enumerated() {
             steps[place(of: name, before: names[(number + 1)...])].made += 1
         }
-        switch row.outcome {
+        switch outcome {
         case .accepted: accepted += 1
         // It never got there.
         case .dropped(_, .noItem): break

@@ -51,7 +51,8 @@ private func readRequest(_ line: JSONValue, _ builders: [PromptBuilder]) throws 
     record.request = content.request
     for builder in builders { _ = try? builder.prompt(for: record) }
     let kept = OpenAIRequest.kept(content.request, samples: content.request?.choices ?? 1, in: nil)
-    let result = GenerationResult.failure(.init(LineError(.badField, ""), line: 1), kept: [kept])
+    let result = GenerationResult.failure(
+        LineError(.badField, ""), line: 1, kept: [OpenAIRequest.keptName: kept])
     try promise(
         OpenAIRequest(of: result).endpoint == content.request?.endpoint, "a result has another request")
 }
@@ -131,8 +132,8 @@ private func takeUp(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
             ])
             let result: GenerationResult =
                 position == 1
-                ? .failure(.init(LineError(.badField, "bad"), line: 2))
-                : GenerationResult(GeneratedResult(text: "re", promptTokens: 1, completionTokens: 2))
+                ? .failure(LineError(.badField, "bad"), line: 2)
+                : .completion("re", promptTokens: 1, completionTokens: 2)
             try store.append(result, key: keys[position], position: position)
         }
         try store.finish(count: keys.count)

@@ -37,8 +37,8 @@ private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws
             case .done(failed: false): continue
             case .new, .done, .inFlight: break
             }
-            let completion = GeneratedResult(text: "re", promptTokens: 1, completionTokens: 2)
-            try store.append(GenerationResult(completion), key: key, position: position)
+            let result = GenerationResult.completion("re", promptTokens: 1, completionTokens: 2)
+            try store.append(result, key: key, position: position)
         }
         try store.finish(count: keys.count)
     } catch is UserError {

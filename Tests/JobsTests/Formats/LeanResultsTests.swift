@@ -8,51 +8,47 @@ import Testing
 
 /// Outputs that have the data alone.
 @Suite struct LeanResultsTests {
-    private static let choice = GeneratedResult.answer(
-        "no", [.init(text: "yes", value: 0.25), .init(text: "no", value: 0.75)])
-    private static let row = StepsResult(
-        [
-            .init("question", GeneratedResult.answer("Why, \"bee\"?")),
-            .init("facts", GeneratedResult.answer("{ \"a\": 1.50,\n\"text\": [] }\n")),
-            .init("judge", choice),
-        ], item: "[1]")
+    private static let choice = GenerationResult.answer("no", [("yes", 0.25), ("no", 0.75)])
+    private static let steps: [JSONMember] = [
+        .step("question", .answer("Why, \"bee\"?")),
+        .step("facts", .answer("{ \"a\": 1.50,\n\"text\": [] }\n")), .step("judge", choice),
+    ]
 
     private func encoded(
         _ result: GenerationResult, _ format: ResultFormat = .lean, samples: Int = 1
     ) -> String {
         var result = result
-        result.kept = [.init(name: "topic", json: "\"bees\"")]
+        result.kept = ["topic": "bees"]
         let key = ResultKey(id: "a", sample: samples - 1, contentHash: 1)
         return format.text(of: result, key, samples: samples)
     }
 
     @Test func aLineHasTheDataAlone() {
-        let (sure, even) = (Score([0]), Score([0, 0]))
-        let made: [(any TaskResult, String)] = [
-            (GeneratedResult.answer("{\"a\": 1}"), #""text":"{\"a\": 1}""#),
+        let (sure, even) = (GenerationResult.score([0]), GenerationResult.score([0, 0]))
+        let made: [(GenerationResult, String)] = [
+            (.answer("{\"a\": 1}"), #""text":"{\"a\": 1}""#),
             (Self.choice, #""text":"no","probabilities":{"yes":0.25,"no":0.75}"#),
-            (ScoredResult([sure], isList: false, promptTokens: 3), #""logprob":0,"mean":0,"perplexity":1"#),
+            (.scores([sure], isList: false, promptTokens: 3), #""logprob":0,"mean":0,"perplexity":1"#),
             (
-                ScoredResult([sure, even], isList: true, promptTokens: 3),
+                .scores([sure, even], isList: true, promptTokens: 3),
                 #""scores":[{"logprob":0,"mean":0,"perplexity":1},{"logprob":0,"mean":0,"perplexity":1}],"best":0"#
             ),
             (
-                Self.row,
+                .row(Self.steps, item: [1]),
                 #""question":"Why, \"bee\"?","facts":{"a":1.50,"text":[]},"#
                     + #""judge":{"text":"no","probabilities":{"yes":0.25,"no":0.75}},"item":[1]"#
             ),
         ]
-        for (result, data) in made {
-            let result = GenerationResult(
-                result, timing: .init(queued: 1, prefill: 1, decode: 1, tokensPerSecond: 1))
+        let timing: JSONObject = ["queued": 1, "prefill": 1, "decode": 1, "tokens_per_second": 1]
+        for (var result, data) in made {
+            result.timing = timing
             #expect(encoded(result) == "{\"id\":\"a\",\"topic\":\"bees\",\(data)}\n")
             #expect(encoded(result, samples: 2) == "{\"id\":\"a\",\"sample\":1,\"topic\":\"bees\",\(data)}\n")
         }
-        var dropped = Self.row
-        dropped.dropped = "judge"
-        let timing = GenerationResult.Timing(queued: 1, prefill: 1, decode: 1, tokensPerSecond: 1)
-        #expect(encoded(GenerationResult(dropped, timing: timing)).isEmpty)
-        let failure = GenerationResult.failure(.init(LineError(.badField, "Not so."), line: 4, text: "x"))
+        var dropped = GenerationResult.row(Self.steps, dropped: "judge")
+        dropped.timing = timing
+        #expect(encoded(dropped).isEmpty)
+        let failure = GenerationResult.failure(LineError(.badField, "Not so."), line: 4, text: "x")
         let error = #"{"code":"bad_field","message":"Not so.","line":4,"text":"x"}"#
         #expect(encoded(failure) == "{\"id\":\"a\",\"topic\":\"bees\",\"error\":\(error)}\n")
     }

@@ -12,11 +12,8 @@ import Testing
         ResultFormat.jsonl.showing(.messages)?.text(of: result) ?? "no such format"
     }
 
-    private func carried(_ prompt: Prompt) throws -> [GenerationResult.CarriedValue] {
-        [
-            .init(name: "messages", json: "\"the line's own\""), .init(name: "topic", json: "[1]"),
-            try GenerationResult.carried(prompt),
-        ]
+    private func carried(_ prompt: Prompt) throws -> JSONObject {
+        ["topic": [1], "messages": try GenerationResult.carried(prompt)]
     }
 
     @Test func aLineIsAConversation() throws {
@@ -35,7 +32,8 @@ import Testing
             (.continued(asked, prefix: "\"Be"), "cause\\", #"\"Because\\"#),
         ]
         for (prompt, text, written) in texts {
-            let result = GenerationResult(GeneratedResult.answer(text), kept: try carried(prompt))
+            var result = GenerationResult.answer(text)
+            result.kept = try carried(prompt)
             #expect(encoded(result) == start + written + end)
             let line = try JSONValue(parsing: Array(encoded(result).utf8.dropLast()), limits: .line)
             #expect(line["messages"] != nil)
@@ -48,21 +46,22 @@ import Testing
     /// It is the last step's that has a text sampled.
     @Test func whatHasNoAnswerIsLeftOut() throws {
         let kept = try carried(.user("Why?"))
-        let choice = GeneratedResult.answer("no", [.init(text: "no", value: 1)])
-        var row = StepsResult([
-            .init("question", GeneratedResult.answer("Why?")), .init("answer", GeneratedResult.answer("So.")),
-            .init("judge", choice),
+        var choice = GenerationResult.answer("no", [("no", 1)])
+        choice.kept = kept
+        var row = GenerationResult.row([
+            .step("question", .answer("Why?")), .step("answer", .answer("So.")), .step("judge", choice),
         ])
         let said =
             #"{"messages":[{"role":"user","content":"Why?"},{"role":"assistant","content":"So."}],"topic":[1]}"#
-        #expect(encoded(GenerationResult(row, kept: kept)) == said + "\n")
         // It passed over that step.
-        #expect(encoded(GenerationResult(row)).isEmpty)
-        row.dropped = "judge"
-        #expect(encoded(GenerationResult(row, kept: kept)).isEmpty)
-        #expect(encoded(GenerationResult(choice, kept: kept)).contains(#""content":"no"}]"#))
-        let failure = GenerationResult.Failure(LineError(.invalidAnswer, "Not so."), line: 4, text: "x")
-        #expect(encoded(.failure(failure, kept: kept)).isEmpty)
+        #expect(encoded(row).isEmpty)
+        row.kept = kept
+        #expect(encoded(row) == said + "\n")
+        row.own["dropped"] = "judge"
+        #expect(encoded(row).isEmpty)
+        #expect(encoded(choice).contains(#""content":"no"}]"#))
+        let error = LineError(.invalidAnswer, "Not so.")
+        #expect(encoded(.failure(error, line: 4, text: "x", kept: kept)).isEmpty)
     }
 
     /// Results have what was asked, and so are others than without.

@@ -17,12 +17,11 @@ import Testing
         let line = try PromptRecord.parse(Array("{\"n\":\(number),\"list\":[{\"m\":\(number)}]}".utf8)).fields
         for kept in [KeptFields.all, .fields([.init("n"), .init("list")])] {
             let values = kept.values(of: line, for: .generate)
-            #expect(values.map(\.json) == [number, "[{\"m\":\(number)}]"])
+            #expect(values.map { JSONWriter.text(of: $0.value) } == [number, "[{\"m\":\(number)}]"])
         }
         // Again from a result, as a further step reads it.
-        let result = GenerationResult(
-            GeneratedResult(text: "t", promptTokens: 1, completionTokens: 1),
-            kept: [.init(name: "n", json: number)])
+        var result = GenerationResult.completion("t", promptTokens: 1, completionTokens: 1)
+        result.kept = KeptFields.fields([.init("n")]).values(of: line, for: .generate)
         #expect(ResultFormat.csv(keeping: ["n"]).text(of: result).hasSuffix(",\(number)\n"))
     }
 
@@ -74,7 +73,7 @@ import Testing
         var reader = InputReader(paths: [input])
         let record = try #require(try reader.next())
         let values = KeptFields.all.values(of: try record.content().fields, for: .score)
-        #expect(values.map(\.json) == ["\"0.70\"", "\"18446744073709551615\"", "\"+5\""])
+        #expect(values.map(\.value) == ["0.70", "18446744073709551615", "+5"])
     }
 
     /// The digest of a schema, and so a run's fingerprint, doesn't change with a number's spelling.

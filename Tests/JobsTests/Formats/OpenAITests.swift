@@ -297,15 +297,18 @@ import Testing
     private func completion(_ text: String, n: Int) -> GenerationResult {
         var request = OpenAIRequest()
         request.choices = n
-        return GenerationResult(
-            GeneratedResult(text: text, finishReason: .length, promptTokens: 4, completionTokens: 2),
-            kept: [OpenAIRequest.kept(request, samples: n, in: nil), .init(name: "topic", json: "1")])
+        var result = GenerationResult.completion(
+            text, finishReason: .length, promptTokens: 4, completionTokens: 2)
+        result.kept = [
+            OpenAIRequest.keptName: OpenAIRequest.kept(request, samples: n, in: nil), "topic": 1,
+        ]
+        return result
     }
 
     private func failure(n: Int) -> GenerationResult {
         .failure(
-            .init(LineError(.notFinite, "Damaged."), line: 3),
-            kept: [OpenAIRequest.kept(nil, samples: n, in: nil)])
+            LineError(.notFinite, "Damaged."), line: 3,
+            kept: [OpenAIRequest.keptName: OpenAIRequest.kept(nil, samples: n, in: nil)])
     }
 
     private func key(_ sample: Int, of id: String = "a") -> ResultKey {

@@ -52,13 +52,13 @@ import Testing
         let table = try TableDraft(
             ParquetColumns(["id": "", "Topic_2": .null], known: ["Topic_2": "VARCHAR"]), of: .parquet,
             samples: 1, beside: made.path, in: made.system)
-        let lines: [[(String, String)]] = [
-            [("topic", "1"), ("x_2", "0"), ("s", #"[{"a":1,"A_2":2}]"#)],
-            [("Topic", #""y""#), ("X", "1"), ("x", #"{"":2.50}"#), ("s", #"[{"A":{"B":1}}]"#)],
+        let lines: [JSONObject] = [
+            ["topic": 1, "x_2": 0, "s": [["a": 1, "A_2": 2]]],
+            ["Topic": "y", "X": 1, "x": ["": 2.5], "s": [["A": ["B": 1]]]],
         ]
         for (number, line) in lines.enumerated() {
-            var result = GenerationResult(GeneratedResult(text: "", promptTokens: 1, completionTokens: 1))
-            result.kept = line.map { .init(name: $0.0, json: $0.1) }
+            var result = GenerationResult.completion("", promptTokens: 1, completionTokens: 1)
+            result.kept = line
             let key = ResultKey(id: "\(number)", contentHash: 0)
             try table.append(ResultRecord(key: key, repetition: 0, run: "", result: result))
         }

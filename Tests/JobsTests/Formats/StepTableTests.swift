@@ -6,7 +6,7 @@ import Testing
 @Suite struct StepTableTests {
     private func encoded(_ result: GenerationResult, _ format: ResultFormat) -> String {
         var result = result
-        result.kept = [.init(name: "topic", json: "\"bees\"")]
+        result.kept = ["topic": "bees"]
         return format.text(of: result)
     }
 
@@ -19,13 +19,12 @@ import Testing
                 JobStep("fix"),
             ]
         }
-        let table = ResultFormat.csv(try #require(job.task.columns(of: job)), keeping: ["topic"])
+        let table = ResultFormat.csv(job.task.columns(of: job), keeping: ["topic"])
         #expect(table.problem(with: job) == nil)
-        let row = StepsResult(
+        let row = GenerationResult.row(
             [
-                .init("question", GeneratedResult.answer("Why, \"bee\"?")),
-                .init("facts", GeneratedResult.answer("{\n}")),
-                .init("judge", GeneratedResult.answer("no", [.init(text: "no", value: 0.75)])),
+                .step("question", .answer("Why, \"bee\"?")), .step("facts", .answer("{\n}")),
+                .step("judge", .answer("no", [("no", 0.75)])),
             ], dropped: "judge", original: "r2")
         func columns(_ name: String) -> String {
             ["text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"].map { "\(name).\($0)" }
@@ -36,10 +35,10 @@ import Testing
                 == "id,sample,\(columns("question")),\(columns("facts")),\(columns("judge")),judge.probability,"
                 + "judge.probabilities,\(columns("fix")),dropped,duplicate_of,error,error_message,topic\n")
         #expect(
-            encoded(GenerationResult(row), table)
+            encoded(row, table)
                 == "a,0,\"Why, \"\"bee\"\"?\",stop,3,2,5,\"{\n}\",stop,3,2,5,"
                 + "no,stop,3,2,5,0.75,\"{\"\"no\"\":0.75}\",,,,,,judge,r2,,,bees\n")
-        let failure = GenerationResult.failure(.init(LineError(.badField, "facts: Not so."), line: 4))
+        let failure = GenerationResult.failure(LineError(.badField, "facts: Not so."), line: 4)
         #expect(
             encoded(failure, table)
                 == "a,0" + String(repeating: ",", count: 25) + "bad_field,facts: Not so.,bees\n")

@@ -135,8 +135,10 @@ import Testing
 
     @Test func inFlightCompletionsSurviveUntilTakenUp() throws {
         let lines = TestLine.make(4)
-        let token = LogprobEntry.Token(text: "a\"", id: 7, logprob: -0.1, bytes: [0x61, 0xff])
-        let entries = [[], [token], [token, token]].map { LogprobEntry(token: token, top: $0).encoded }
+        let token = #""token":"a\"","id":7,"logprob":-0.1,"bytes":[97,255]"#
+        let entries = ["", "{\(token)}", "{\(token)},{\(token)}"].map {
+            "{\(token),\"top_logprobs\":[\($0)]}"
+        }
         let records = lines.enumerated().map {
             InFlightRecord(
                 key: $1.key, saved: SavedDecoding(tokens: [5, -1, 7], notes: entries), attempt: $0 / 2)

@@ -242,9 +242,8 @@ struct TestLine: Equatable {
     }
     var result: GenerationResult {
         fails
-            ? .failure(.init(LineError(.badField, "no \(content)"), line: 1))
-            : GenerationResult(
-                GeneratedResult(text: "re: \(content)", promptTokens: 1, completionTokens: 7))
+            ? .failure(LineError(.badField, "no \(content)"), line: 1)
+            : .completion("re: \(content)", promptTokens: 1, completionTokens: 7)
     }
 
     static func make(_ count: Int, _ content: String = "prompt") -> [TestLine] {

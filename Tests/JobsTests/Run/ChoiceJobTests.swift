@@ -1,4 +1,5 @@
 import BatchEngine
+import JSON
 import OperatingSystem
 import PhiModel
 import Testing
@@ -28,11 +29,11 @@ import Testing
         }
     }
 
-    private func probabilities(_ prompt: String, _ choices: [String]) -> [GeneratedResult.Probability] {
+    private func probabilities(_ prompt: String, _ choices: [String]) -> [(String, Double)] {
         let logprobs = choices.map { logprob(prompt, $0) }
         let weights = logprobs.map { FixedArithmetic.exp($0 - (logprobs.max() ?? 0)) }
         let sum = weights.reduce(0, +)
-        return zip(choices, weights).map { .init(text: $0, value: $1 / sum) }
+        return zip(choices, weights).map { ($0, $1 / sum) }
     }
 
     private static let choices = ["positive", "negative", "positive and so on", "posh", "neutral"]
@@ -48,15 +49,13 @@ import Testing
             let json = choices.map { "\"\($0)\"" }.joined(separator: ",")
             lines.append("{\"prompt\":\"\(prompt)\",\"of\":[\(json)],\"seed\":5}\n")
             let all = probabilities(ScriptedModel.chat(prompt), choices)
-            let best = all.reduce(all[0]) { $1.value > $0.value ? $1 : $0 }
-            chosen.insert(best.text)
+            let best = all.reduce(all[0]) { $1.1 > $0.1 ? $1 : $0 }.0
+            chosen.insert(best)
             wanted.append(
-                GenerationResult(
-                    GeneratedResult(
-                        text: best.text, finishReason: .stop, probabilities: all,
-                        promptTokens: ScriptedModel.chat(prompt).utf8.count,
-                        completionTokens: best.text.utf8.count, seed: 5, tokens: ScriptedModel.ids(best.text),
-                        provenance: ["script": "1"])))
+                .completion(
+                    best, finishReason: .stop, probabilities: all,
+                    promptTokens: ScriptedModel.chat(prompt).utf8.count, completionTokens: best.utf8.count,
+                    seed: 5, tokens: ScriptedModel.ids(best), provenance: ["script": "1"]))
         }
         #expect(chosen.count > 4, "the comparison must mean something")
         let path = try folder.write(lines.joined(), to: "in.jsonl")
@@ -115,9 +114,10 @@ import Testing
         let (_, lines) = try ScriptedRun.run(
             job(path) { ($0.choices, $0.samples, $0.temperature, $0.seed) = (Self.choices, 40, 10, 2) })
         let texts = try lines.enumerated().map { sample, line in
-            let chosen = try #require(try ScriptedRun.result(line).made?.completion)
-            #expect(chosen.probabilities == probabilities(ScriptedModel.chat("one"), Self.choices))
-            return chosen.text
+            let chosen = try ScriptedRun.result(line)
+            let all = probabilities(ScriptedModel.chat("one"), Self.choices).map { ($0, JSONValue.plain($1)) }
+            #expect(chosen.own["probabilities"] == .object(JSONObject(all)))
+            return try #require(chosen.text)
         }
         #expect(texts.count == 40 && Set(texts).count > 2 && Set(texts).isSubset(of: Self.choices))
     }

@@ -119,13 +119,13 @@ import Testing
         #expect(verified.compared == 9 && verified.different == 0, "\(verified.faults)")
         #expect(verified.check.faultCount == 0, "\(verified.faults)")
         #expect(try OutputCheck(output: more.output).faults.isEmpty)
-        var reported: [ReportedResult] = []
+        var made: [GenerationResult] = []
         try status.log?.visit { record in
-            reported.append(ReportedResult(record))
+            made.append(record.result)
             return true
         }
-        #expect(reported.count == status.done && reported.count { $0.status == "accepted" } == 5)
-        #expect(reported.allSatisfy { $0.text?.contains("question: ") == true && $0.promptTokens ?? 0 > 0 })
+        #expect(made.count == status.done && made.count(where: \.isAccepted) == 5)
+        #expect(made.allSatisfy { $0.steps?.first?.name == "question" && $0.promptTokens > 0 })
         let again = try run(more)
         #expect(try again.statistics.done == 0 && output(more) == whole)
     }

@@ -1,5 +1,6 @@
 import BatchEngine
 import Foundation
+import JSON
 import PhiModel
 import Testing
 
@@ -17,10 +18,10 @@ import Testing
     }
 
     /// What a result must say of a completion.
-    private func expected(_ prompt: String, _ completion: String) -> Score {
+    private func expected(_ prompt: String, _ completion: String) -> JSONObject {
         let model = ScriptedModel()
         let all = ScriptedModel.ids(prompt + completion)
-        return .init(
+        return GenerationResult.score(
             (prompt.utf8.count..<all.count).map { model.logprob(of: all[$0], after: all[..<$0]) },
             tokens: ScriptedModel.ids(completion), provenance: ["script": "1"])
     }
@@ -28,7 +29,7 @@ import Testing
     @Test func resultsDependOnNothingButTheLine() throws {
         let folder = try TestFolder()
         var lines: [String] = []
-        var wanted: [ScoredResult] = []
+        var wanted: [GenerationResult] = []
         for number in 0..<30 {
             let prompt = String(repeating: "word ", count: number * 7 % 23) + "\(number)"
             let count = number % 4
@@ -36,7 +37,7 @@ import Testing
             let json = count > 0 ? "[\(texts.map { "\"\($0)\"" }.joined(separator: ","))]" : "\"\(texts[0])\""
             lines.append("{\"prompt\":\"\(prompt)\",\"completion\":\(json),\"text\":\"t\(number)\"}\n")
             wanted.append(
-                .init(
+                .scores(
                     texts.map { expected(ScriptedModel.chat(prompt), $0) }, isList: count > 0,
                     promptTokens: ScriptedModel.chat(prompt).utf8.count))
         }
@@ -50,8 +51,7 @@ import Testing
             #expect(
                 results
                     == wanted.enumerated().map { number, wanted in
-                        GenerationResult(
-                            wanted, kept: [.init(name: "text", json: "\"t\(number)\"")])
+                        GenerationResult(wanted.own, kept: ["text": .string("t\(number)")])
                     })
             #expect(outcome.statistics.completionTokens == wanted.reduce(0) { $0 + $1.completionTokens })
             // Where all of a prompt but its last token is in the cache, no other row is computed.
@@ -67,10 +67,11 @@ import Testing
         func scores(_ line: String, _ change: @escaping (inout JobSettings) -> Void) throws -> [Double] {
             let path = try folder.write(line, to: "in.jsonl")
             let (_, lines) = try ScriptedRun.run(job(path, change))
-            return (try ScriptedRun.result(lines[0]).made as? ScoredResult)?.scores.map(\.logprob) ?? []
+            let own = try ScriptedRun.result(lines[0]).own
+            return (own["scores"]?.elements ?? [.object(own)]).compactMap { $0.number("logprob") }
         }
         func sum(_ prompt: String, _ completion: String) -> [Double] {
-            [expected(prompt, completion).logprob]
+            [expected(prompt, completion)["logprob"]?.number ?? 0]
         }
         #expect(try scores(line) { _ in } == sum("<user>ask<assistant>", "no"))
         #expect(try scores(line) { $0.completion = "{{ answer }}" } == sum("<user>ask<assistant>", "yes"))

@@ -1,3 +1,5 @@
+import JSON
+
 @testable import BatchPipeline
 @testable import Jobs
 
@@ -5,21 +7,17 @@ extension ResultFormat {
     /// A second format: id and text, with a tab between them. It can't carry what a result is known by.
     static let tabbed = ResultFormat(word: "tabbed", start: "id\ttext\n") { _ in
         { encoder, output in
-            let text =
-                switch encoder.record.result.content {
-                case .made(let made): made.cell("text") ?? ""
-                case .failed(let failure): "(\(failure.error.message))"
-                }
             // A text may have line feeds: a result is not always a line.
-            output += "\(encoder.record.key.id)\t\(text)\n".utf8
+            output += "\(encoder.record.key.id)\t\(encoder.record.result.tabbed)\n".utf8
         }
     }
 
     static let lean = jsonl.showing(.lean) ?? jsonl
 
     /// The format with a line of names of columns.
-    static func csv(_ columns: [String] = GeneratedResult.allColumns, keeping names: [String]) -> Self {
+    static func csv(_ columns: [String]? = nil, keeping names: [String]) -> Self {
         var format = csv
+        let columns = columns ?? JobTask.generate.columns(of: JobSettings()) ?? []
         format.layout = DelimitedOutput.header(columns, names, UInt8(ascii: ","))
         return format
     }
@@ -34,11 +32,19 @@ extension ResultFormat {
     }
 }
 
-extension GeneratedResult {
-    static func answer(_ text: String, _ all: [Probability]? = nil) -> Self {
-        Self(
-            text: text, finishReason: .stop, probabilities: all, promptTokens: 3, completionTokens: 2, seed: 5
-        )
+extension GenerationResult {
+    static func answer(_ text: String, _ all: [(String, Double)]? = nil) -> Self {
+        .completion(
+            text, finishReason: .stop, probabilities: all, promptTokens: 3, completionTokens: 2, seed: 5)
+    }
+
+    fileprivate var tabbed: String { failure.map { "(\($0.message))" } ?? text ?? "" }
+}
+
+extension JSONMember {
+    /// The result of a step of a row.
+    static func step(_ name: String, _ result: GenerationResult) -> Self {
+        Self(name: name, value: .object(result.own))
     }
 }
 
@@ -46,12 +52,7 @@ extension TestRun {
     /// What an undisturbed run writes in the second format.
     var tabbed: [UInt8] {
         var bytes = Array("id\ttext\n".utf8)
-        for line in lines {
-            switch line.result.content {
-            case .made(let made): bytes += "\(line.id)\t\(made.cell("text") ?? "")\n".utf8
-            case .failed(let failure): bytes += "\(line.id)\t(\(failure.error.message))\n".utf8
-            }
-        }
+        for line in lines { bytes += "\(line.id)\t\(line.result.tabbed)\n".utf8 }
         return bytes
     }
 }

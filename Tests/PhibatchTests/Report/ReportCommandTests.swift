@@ -19,13 +19,16 @@ struct ReportCommandTests {
     private typealias Answer = (id: String, result: GenerationResult)
 
     private static func answer(
-        _ id: String, _ text: String, _ tokens: Int, _ kept: [GenerationResult.CarriedValue] = []
+        _ id: String, _ text: String, _ tokens: Int, _ kept: JSONObject = [:]
     ) -> Answer {
-        let answer = GeneratedResult(
-            text: text, finishReason: .stop, promptTokens: 2, completionTokens: tokens, seed: 1)
-        let timing = GenerationResult.Timing(
-            queued: 0, prefill: 1, decode: 1, tokensPerSecond: Double(tokens / 2), ended: 1_790_000_000.5)
-        return (id, GenerationResult(answer, timing: timing, kept: kept))
+        var answer = GenerationResult.completion(
+            text, finishReason: .stop, promptTokens: 2, completionTokens: tokens, seed: 1)
+        answer.timing = [
+            "queued": 0, "prefill": 1, "decode": 1, "tokens_per_second": .int(tokens / 2),
+            "ended": 1_790_000_000.5,
+        ]
+        answer.kept = kept
+        return (id, answer)
     }
 
     /// The last has a field of the line whose name and value are hostile.
@@ -33,8 +36,8 @@ struct ReportCommandTests {
         answer("first", "Gravity pulls.", 4),
         answer(
             hostile, hostile, 6,
-            [.init(name: hostile, json: JSONWriter.text(of: .string(hostile)))]),
-        ("bad", .failure(.init(LineError(.badPrompt, "</script>"), line: 3))),
+            [hostile: .string(hostile)]),
+        ("bad", .failure(LineError(.badPrompt, "</script>"), line: 3)),
     ]
 
     private func write(_ outputs: [String: [Answer]], _ files: [String: String] = [:]) throws {

@@ -15,14 +15,17 @@ extension ReportedResult {
     @Test func statisticsAreThoseCountedByHand() {
         var statistics = ReportStatistics()
         for number in 1...4 {
-            let answer = GeneratedResult(
-                text: "x", finishReason: .stop, promptTokens: number, completionTokens: 10 * number, seed: 1)
-            let timing = GenerationResult.Timing(
-                queued: 0, prefill: 0, decode: Double(number), tokensPerSecond: 10,
-                ended: 1000 + Double(number))
-            statistics.add(ReportedResult(GenerationResult(answer, timing: timing)))
+            var answer = GenerationResult.completion(
+                "x", finishReason: .stop, promptTokens: number, completionTokens: 10 * number, seed: 1)
+            answer.timing = [
+                "queued": 0, "prefill": 0, "decode": .int(number), "tokens_per_second": 10,
+                "ended": .int(1000 + number),
+            ]
+            statistics.add(ReportedResult(answer))
         }
-        statistics.add(ReportedResult(.failure(.init(LineError(.promptTooLong, "Too long."), line: 4))))
+        let failure = ReportedResult(.failure(LineError(.promptTooLong, "Too long."), line: 4, text: "y"))
+        #expect(failure.text == "y" && failure.status == "prompt_too_long")
+        statistics.add(failure)
         #expect((statistics.promptTokens, statistics.completionTokens) == (10, 100))
         #expect(statistics.times["total"]?.percentiles([50, 99]) == [2, 4])
         #expect(statistics.times["tokens_per_second"]?.percentiles([50]) == [10])
@@ -35,9 +38,8 @@ extension ReportedResult {
     }
 
     @Test func scoresHaveALineEach() {
-        let scored = ScoredResult(
-            [.init([-0.5, -1]), .init([-0.25])], isList: true, promptTokens: 3)
-        let result = ReportedResult(GenerationResult(scored))
+        let scores = [GenerationResult.score([-0.5, -1]), GenerationResult.score([-0.25])]
+        let result = ReportedResult(.scores(scores, isList: true, promptTokens: 3))
         #expect(result.status == "scored" && !result.isFailed)
         #expect(result.text == "0: mean -0.75, sum -1.5, tokens 2\n1: mean -0.25, sum -0.25, tokens 1")
         #expect((result.promptTokens, result.completionTokens) == (3, 3))
@@ -81,9 +83,11 @@ extension ReportedResult {
     private static func row(_ steps: [String], dropped: String? = nil, original: String? = nil)
         -> ReportedResult
     {
-        let made = GeneratedResult(text: "t", promptTokens: 1, completionTokens: 1)
-        let result = StepsResult(steps.map { .init($0, made) }, dropped: dropped, original: original)
-        return ReportedResult(GenerationResult(result))
+        let made = JSONValue.object(
+            GenerationResult.completion("t", promptTokens: 1, completionTokens: 1).own)
+        return ReportedResult(
+            .row(
+                steps.map { JSONMember(name: $0, value: made) }, dropped: dropped, original: original))
     }
 
     private static let rows = [

@@ -15,10 +15,10 @@ import Testing
 
     private static let fingerprint = RunFingerprint([("model.config", "m"), ("job.seed", "1")])
     private static let failure = GenerationResult.failure(
-        .init(LineError(.promptTooLong, "Too long."), line: 4))
+        LineError(.promptTooLong, "Too long."), line: 4)
 
     private static func completion(_ text: String) -> GenerationResult {
-        GenerationResult(GeneratedResult(text: text, promptTokens: 3, completionTokens: 2))
+        .completion(text, promptTokens: 3, completionTokens: 2)
     }
 
     private func read() throws -> (report: ResultReport, results: [ReportedResult]) {

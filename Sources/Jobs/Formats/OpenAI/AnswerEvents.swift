@@ -43,21 +43,20 @@ package struct AnswerEvents: Sendable {
     ///   - results: the choices, none of which has failed.
     ///   - run: digest of the run.
     package mutating func end(_ results: [GenerationResult], run: String) -> [UInt8] {
-        let choices = results.compactMap(\.made?.completion)
-        if answer.endpoint == .responses { return end(choices[0], results, run: run) }
+        if answer.endpoint == .responses { return end(results[0], run: run) }
         let request = OpenAIRequest(of: results[0])
         var bytes: [UInt8] = []
-        for (index, choice) in choices.enumerated() {
+        for (index, choice) in results.enumerated() {
             let before = told[index]
             let part = OpenAIAnswer.ChoicePart(
                 index: index,
-                text: String(decoding: choice.text.utf8.dropFirst(before?.bytes ?? 0), as: UTF8.self),
+                text: String(decoding: (choice.text ?? "").utf8.dropFirst(before?.bytes ?? 0), as: UTF8.self),
                 reasoning: before?.reasoning == true ? nil : choice.reasoning, isFirst: before == nil,
                 end: choice)
             bytes += event { answer.write([part], of: request, isEvent: true, to: &$0) }
         }
         if tellsUsage {
-            bytes += event { answer.write([], of: request, isEvent: true, usage: choices, to: &$0) }
+            bytes += event { answer.write([], of: request, isEvent: true, usage: results, to: &$0) }
         }
         return bytes + Self.event(of: Array("[DONE]".utf8))
     }
@@ -93,15 +92,13 @@ package struct AnswerEvents: Sendable {
         return bytes
     }
 
-    private mutating func end(
-        _ completion: GeneratedResult, _ results: [GenerationResult], run: String
-    ) -> [UInt8] {
+    private mutating func end(_ completion: GenerationResult, run: String) -> [UInt8] {
         var bytes = haveBegun ? [] : begin()
         for item in ResponseItem.all(of: completion, answer.id).dropFirst(closed) {
             bytes += whole(item, after: item.isMessage ? told[0]?.bytes ?? 0 : 0)
         }
         let isCut = completion.finishReason?.isLimit == true
-        let body = answer.whole(results, run: run).body
+        let body = answer.whole([completion], run: run).body
         return bytes
             + event(isCut ? "response.incomplete" : "response.completed") { writer in
                 writer.raw("response", String(decoding: body, as: UTF8.self))

@@ -25,49 +25,43 @@ package struct OpenAIAnswer: Sendable {
     func whole(
         _ results: [GenerationResult], run: String, of request: OpenAIRequest
     ) -> (status: Int, body: [UInt8]) {
-        if let failure = results.lazy.compactMap(Self.failure).first {
-            let status = Self.status(of: failure)
-            return (status, Array(JSONWriter.text(of: error(failure, status)).utf8))
+        if let failed = results.lazy.compactMap(Self.failure).first, let failure = failed.failure {
+            let status = Self.status(of: failure.code)
+            return (status, Array(JSONWriter.text(of: error(failed, failure, status)).utf8))
         }
-        let choices = results.compactMap(\.made?.completion)
         let writer = JSONWriter.object { writer in
-            if endpoint == .responses { return writeResponse((choices[0], run), to: &writer) }
-            let parts = choices.enumerated().map { index, choice in
-                ChoicePart(index: index, text: choice.text, reasoning: choice.reasoning, end: choice)
+            if endpoint == .responses { return writeResponse((results[0], run), to: &writer) }
+            let parts = results.enumerated().map { index, choice in
+                ChoicePart(
+                    index: index, text: choice.text ?? "", reasoning: choice.reasoning, end: choice)
             }
-            write(parts, of: request, isEvent: false, usage: choices, to: &writer)
+            write(parts, of: request, isEvent: false, usage: results, to: &writer)
             writer.string("system_fingerprint", "fp_\(run)")
         }
         return (200, writer.bytes)
     }
 
-    private static func failure(of result: GenerationResult) -> GenerationResult.Failure? {
-        switch result.content {
-        case .failed(let failure): return failure
-        case .made(let made):
-            if made.completion != nil { return nil }
-            // A kept result of an earlier run with another task.
-            let error = LineError(.badField, "The line has a score of an earlier run, and no answer.")
-            return .init(error, line: 0)
-        }
+    private static func failure(of result: GenerationResult) -> GenerationResult? {
+        if result.isFailed { return result }
+        if result.text != nil { return nil }
+        // A kept result of an earlier run with another task.
+        let error = LineError(.badField, "The line has a score of an earlier run, and no answer.")
+        return .failure(error, line: 0)
     }
 
     // MARK: Errors
 
-    private static func status(of failure: GenerationResult.Failure) -> Int {
-        switch failure.error.code {
+    private static func status(of code: LineError.Code) -> Int {
+        switch code {
         case .notFinite, .nothingAllowed, .invalidAnswer: 500
         default: 400
         }
     }
 
-    private func error(_ failure: GenerationResult.Failure, _ status: Int) -> JSONValue {
-        var more: [(String, JSONValue)] = []
-        if let file = failure.file { more.append(("file", .string(file))) }
-        if created == 0 { more.append(("line", .int(failure.line))) }
-        if let text = failure.text { more.append(("text", .string(text))) }
-        let (message, code) = (failure.error.message, failure.error.code.rawValue)
-        return Self.error(message, status: status, code: code, more: more)
+    private func error(_ result: GenerationResult, _ failure: LineError, _ status: Int) -> JSONValue {
+        let names = created == 0 ? ["file", "line", "text"] : ["file", "text"]
+        let more = names.compactMap { name in result.error?[name].map { (name, $0) } }
+        return Self.error(failure.message, status: status, code: failure.code.rawValue, more: more)
     }
 
     /// Returns the body of an error answer.
@@ -100,14 +94,14 @@ package struct OpenAIAnswer: Sendable {
         var reasoning: String?
         var isFirst = true
         /// The whole choice; nil if more follows.
-        var end: GeneratedResult?
+        var end: GenerationResult?
     }
 
     /// Writes a chat or a completion, or an event of one.
     /// - Parameter usage: the completions whose tokens are counted.
     func write(
         _ parts: [ChoicePart], of request: OpenAIRequest = OpenAIRequest(), isEvent: Bool,
-        usage: [GeneratedResult]? = nil, to writer: inout JSONWriter
+        usage: [GenerationResult]? = nil, to writer: inout JSONWriter
     ) {
         let isChat = endpoint == .chat
         writer.string("id", "\(isChat ? "chatcmpl" : "cmpl")-\(id)")
@@ -121,7 +115,7 @@ package struct OpenAIAnswer: Sendable {
                 writer.object(isEvent ? "delta" : "message") { write(part, isEvent: isEvent, to: &$0) }
                 writer.optional("logprobs", part.end?.logprobs) { writer, entries in
                     writer.object { writer in
-                        writer.array("content", entries) { $1.write(to: &$0) }
+                        writer.array("content", entries) { $0.value($1) }
                         writer.null("refusal")
                     }
                 }
@@ -133,29 +127,35 @@ package struct OpenAIAnswer: Sendable {
                 }
             }
             writer.optional("finish_reason", part.end?.finishReason) { $0.string(Self.name(of: $1)) }
-            part.end?.writeProbabilities(to: &writer)
-            if let tokens = part.end?.tokens { writer.array("token_ids", tokens) { $0.int($1) } }
+            for (name, own) in [("probabilities", "probabilities"), ("token_ids", "tokens")] {
+                if let value = part.end?.own[own] { writer.value(name, value) }
+            }
         }
         if let usage { Self.writeUsage(usage, of: request, &writer) }
     }
 
     private func write(_ part: ChoicePart, isEvent: Bool, to writer: inout JSONWriter) {
-        let calls = part.end?.toolCalls
+        let calls = part.end?.own["tool_calls"]?.elements
         if part.isFirst { writer.string("role", "assistant") }
         let hasContent = !part.text.isEmpty || !isEvent && calls == nil
         writer.optional("content", hasContent ? part.text : nil) { $0.string($1) }
         if let reasoning = part.reasoning { writer.string("reasoning_content", reasoning) }
-        if let calls { ToolCall.write(calls, to: &writer, areNumbered: isEvent) }
+        if let calls {
+            writer.objects("tool_calls", calls.enumerated()) { writer, call in
+                if isEvent { writer.int("index", call.offset) }
+                if case .object(let members) = call.element { writer.members(members) }
+            }
+        }
         writer.null("refusal")
     }
 
     package static func promptTokens(of results: [GenerationResult]) -> Int {
-        let made = results.compactMap(\.made?.completion)
+        let made = results.filter { $0.text != nil }
         return made.isEmpty ? 0 : promptTokens(made, of: OpenAIRequest(of: results[0]))
     }
 
     /// Returns the tokens of all prompts, each of which may have several completions.
-    private static func promptTokens(_ completions: [GeneratedResult], of request: OpenAIRequest) -> Int {
+    private static func promptTokens(_ completions: [GenerationResult], of request: OpenAIRequest) -> Int {
         let each = max(1, completions.count / max(1, request.prompts.count))
         return stride(from: 0, to: completions.count, by: each).reduce(0) {
             $0 + completions[$1].promptTokens
@@ -163,7 +163,7 @@ package struct OpenAIAnswer: Sendable {
     }
 
     private static func writeUsage(
-        _ completions: [GeneratedResult], of request: OpenAIRequest, _ writer: inout JSONWriter
+        _ completions: [GenerationResult], of request: OpenAIRequest, _ writer: inout JSONWriter
     ) {
         let prompt = promptTokens(completions, of: request)
         let made = completions.reduce(0) { $0 + $1.completionTokens }
@@ -189,27 +189,29 @@ package struct OpenAIAnswer: Sendable {
     }
 
     private static func write(
-        _ entries: [LogprobEntry], of text: String, echoed: Bool, to writer: inout JSONWriter
+        _ entries: [JSONValue], of text: String, echoed: Bool, to writer: inout JSONWriter
     ) {
-        writer.array("tokens", entries) { $0.string($1.token.name) }
+        writer.array("tokens", entries) { $0.string(LogprobEntry.name(of: $1)) }
         // Nothing comes before a prompt's first token.
-        let entriesOrFirst = entries.enumerated().map { $0 == 0 && echoed ? nil : $1 }
+        let entriesOrFirst = entries.enumerated().map { $0 == 0 && echoed ? .null : $1 }
         writer.array("token_logprobs", entriesOrFirst) { writer, entry in
-            if let entry { writer.number(entry.token.logprob) } else { writer.null() }
+            writer.value(entry["logprob"] ?? .null)
         }
         writer.array("top_logprobs", entriesOrFirst) { writer, entry in
-            guard let entry else { return writer.null() }
+            guard let top = entry["top_logprobs"]?.elements else { return writer.null() }
             var tops = JSONObject()
-            for token in entry.top { _ = tops.insert(.plain(token.logprob), for: token.name) }
+            for token in top {
+                _ = tops.insert(token["logprob"] ?? .null, for: LogprobEntry.name(of: token))
+            }
             writer.value(.object(tops))
         }
         // Length of the text in characters; a token adds to it when it completes one.
         let length = text.unicodeScalars.count
         var (offset, repair, whole) = (0, UTF8Repair(), [UInt8]())
-        let isStripped = entries.first?.token.namedBytes.first == 0x20 && text.utf8.first != 0x20
+        let isStripped = entries.first.map(LogprobEntry.bytes)?.first == 0x20 && text.utf8.first != 0x20
         writer.array("text_offset", entries) { writer, entry in
             writer.int(min(max(0, offset - (isStripped ? 1 : 0)), length))
-            repair.feed(entry.token.namedBytes, into: &whole)
+            repair.feed(LogprobEntry.bytes(of: entry), into: &whole)
             offset += whole.count { $0 & 0xC0 != 0x80 }
             whole.removeAll(keepingCapacity: true)
         }
@@ -218,7 +220,7 @@ package struct OpenAIAnswer: Sendable {
     // MARK: Responses
 
     /// - Parameter whole: the completion, and the digest of the run; nil if it is still to come.
-    func writeResponse(_ whole: (completion: GeneratedResult, run: String)?, to writer: inout JSONWriter) {
+    func writeResponse(_ whole: (completion: GenerationResult, run: String)?, to writer: inout JSONWriter) {
         let completion = whole?.completion
         let isCut = completion?.finishReason?.isLimit == true
         writer.string("id", "resp_\(id)")
@@ -233,7 +235,7 @@ package struct OpenAIAnswer: Sendable {
         writer.objects("output", completion.map { ResponseItem.all(of: $0, id) } ?? []) {
             $1.write(to: &$0, isDone: true)
         }
-        let areCalled = completion?.toolCalls != nil
+        let areCalled = completion?.own["tool_calls"] != nil
         writer.bool("parallel_tool_calls", areCalled)
         writer.string("tool_choice", areCalled ? "auto" : "none")
         writer.array("tools") { _ in }

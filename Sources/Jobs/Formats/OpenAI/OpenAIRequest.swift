@@ -97,31 +97,24 @@ package struct OpenAIRequest: Sendable, Equatable {
     // MARK: In a result
 
     /// Name among the fields that a result copies from its line.
-    static let keptName = "openai_request"
+    package static let keptName = "openai_request"
 
     /// - Parameters:
     ///   - samples: number of the line's results.
     ///   - job: nil if no model is named.
-    static func kept(_ request: OpenAIRequest?, samples: Int, in job: JobSettings?)
-        -> GenerationResult.CarriedValue
-    {
-        let writer = JSONWriter.object { writer in
-            if let format = job?.outputFormat, format.isByLine {
-                writer.string("model", format.layout)
-            }
-            writer.string("url", (request?.endpoint ?? .chat).rawValue)
-            writer.int("n", samples)
-            if let request, request.prompts.count > 1 { writer.int("prompts", request.prompts.count) }
-            if request?.echoes == true { writer.bool("echo", true) }
-        }
-        return .init(name: keptName, json: writer.text)
+    static func kept(_ request: OpenAIRequest?, samples: Int, in job: JobSettings?) -> JSONValue {
+        var kept: JSONObject = [:]
+        if let format = job?.outputFormat, format.isByLine { kept["model"] = .string(format.layout) }
+        kept["url"] = .string((request?.endpoint ?? .chat).rawValue)
+        kept["n"] = .int(samples)
+        if let request, request.prompts.count > 1 { kept["prompts"] = .int(request.prompts.count) }
+        if request?.echoes == true { kept["echo"] = true }
+        return .object(kept)
     }
 
     /// Reads the request's parts from its result, if it has any.
     init(of result: GenerationResult) {
-        guard let kept = result.kept.last(where: { $0.name == Self.keptName }),
-            let json = try? JSONValue(parsing: Array(kept.json.utf8), limits: .line)
-        else { return }
+        guard let json = result.kept[Self.keptName] else { return }
         if case .string(let url)? = json["url"] { endpoint = Endpoint(rawValue: url) ?? .chat }
         (choices, model) = (json.int("n"), json.string("model"))
         prompts = Array(repeating: .null, count: json.int("prompts") ?? 1)

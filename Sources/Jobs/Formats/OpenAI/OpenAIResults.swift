@@ -26,10 +26,8 @@ extension ResultFormat {
     private static func write(_ encoder: ResultEncoder, model: String, to output: inout [UInt8]) {
         let (key, result) = (encoder.record.key, encoder.record.result)
         let request = OpenAIRequest(of: result)
-        var id: [UInt8] = []
-        JSONBytes.appendHex(key.contentHash, to: &id)
         let answer = OpenAIAnswer(
-            id: String(decoding: id, as: UTF8.self), model: request.model ?? model, created: 0,
+            id: JSONBytes.hex(key.contentHash), model: request.model ?? model, created: 0,
             endpoint: request.endpoint)
         let (status, body) = answer.whole(
             encoder.held.map(\.result), run: encoder.record.run, of: request)
@@ -42,9 +40,7 @@ extension ResultFormat {
                 writer.raw("body", String(decoding: body, as: UTF8.self))
             }
             writer.null("error")
-            for value in result.kept where value.name != OpenAIRequest.keptName {
-                writer.raw(value.name, value.json)
-            }
+            writer.members(result.kept.filter { $0.name != OpenAIRequest.keptName })
         }
         output += writer.bytes
         output.append(0x0a)

@@ -5,8 +5,8 @@ struct ResponseItem {
     private enum Content {
         case reasoning
         /// - Parameter of: nil before it has any text.
-        case message(of: GeneratedResult?)
-        case call(ToolCall)
+        case message(of: GenerationResult?)
+        case call(JSONValue)
     }
 
     let id: String
@@ -24,14 +24,17 @@ struct ResponseItem {
         Self(id: "msg_\(id)", text: "", content: .message(of: nil))
     }
 
-    static func all(of completion: GeneratedResult, _ id: String) -> [Self] {
-        let message = Self(id: "msg_\(id)", text: completion.text, content: .message(of: completion))
-        let calls = (completion.toolCalls ?? []).enumerated().map { number, call in
-            Self(id: "fc_\(id)_\(number)", text: call.arguments, content: .call(call))
+    static func all(of completion: GenerationResult, _ id: String) -> [Self] {
+        let message = Self(
+            id: "msg_\(id)", text: completion.text ?? "", content: .message(of: completion))
+        let calls = (completion.own["tool_calls"]?.elements ?? []).enumerated().map { number, call in
+            Self(
+                id: "fc_\(id)_\(number)", text: call["function"]?.string("arguments") ?? "",
+                content: .call(call))
         }
         // The completion's other members are in the message.
         let isOfCalls =
-            completion.text.isEmpty && !calls.isEmpty && completion.tokens == nil
+            message.text.isEmpty && !calls.isEmpty && completion.own["tokens"] == nil
             && completion.logprobs == nil
         return (completion.reasoning.map { [.reasoning($0, id)] } ?? []) + (isOfCalls ? [] : [message])
             + calls
@@ -66,8 +69,8 @@ struct ResponseItem {
         case .call(let call):
             writer.string("type", "function_call")
             writer.string("id", id)
-            writer.string("call_id", call.id)
-            writer.string("name", call.name)
+            writer.value("call_id", call["id"] ?? .null)
+            writer.value("name", call["function"]?["name"] ?? .null)
             writer.string("arguments", isDone ? text : "")
             writer.string("status", isDone ? "completed" : "in_progress")
         }
@@ -83,13 +86,15 @@ struct ResponseItem {
         guard case .message(let completion) = content else { return }
         writer.array("annotations") { _ in }
         write(text.isEmpty ? [] : completion?.logprobs ?? [], &writer)
-        if !text.isEmpty || self.text.isEmpty { completion?.writeProbabilities(to: &writer) }
+        if !text.isEmpty || self.text.isEmpty, let probabilities = completion?.own["probabilities"] {
+            writer.value("probabilities", probabilities)
+        }
     }
 
     /// Writes the members of the event that ends the text.
     func writeText(to writer: inout JSONWriter) {
         if case .call(let call) = content {
-            writer.string("name", call.name)
+            writer.value("name", call["function"]?["name"] ?? .null)
             writer.string("arguments", text)
             return
         }
@@ -97,7 +102,7 @@ struct ResponseItem {
         if case .message(let completion) = content { write(completion?.logprobs ?? [], &writer) }
     }
 
-    private func write(_ logprobs: [LogprobEntry], _ writer: inout JSONWriter) {
-        writer.array("logprobs") { writer in for entry in logprobs { entry.write(to: &writer) } }
+    private func write(_ logprobs: [JSONValue], _ writer: inout JSONWriter) {
+        writer.value("logprobs", .array(logprobs))
     }
 }

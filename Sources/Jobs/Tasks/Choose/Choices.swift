@@ -194,15 +194,15 @@ private struct Choice: Sendable {
             stream: label.stream(seed: seed))
         let tokens = tree.tokens(of: chosen)
         let reasoningTokens = reasoning?.sampled ?? []
-        var answer = GeneratedResult(
-            text: texts[chosen], finishReason: .stop, promptTokens: question.tokens.count,
+        var answer = GenerationResult.completion(
+            texts[chosen],
+            // The text is one of the choices, even where reasoning is kept in it.
+            after: reasoning, as: use == .keep ? .separate : use, finishReason: .stop,
+            probabilities: Array(zip(texts, weights.probabilities)), promptTokens: question.tokens.count,
             completionTokens: reasoningTokens.count + tokens.count, seed: seed,
-            tokens: question.keepsTokens ? reasoningTokens + tokens : nil,
-            provenance: ended.provenance)
-        // The text is one of the choices, even where reasoning is kept in it.
-        if let reasoning { answer.add(reasoning, as: use == .keep ? .separate : use) }
-        answer.probabilities = zip(texts, weights.probabilities).map { .init(text: $0, value: $1) }
-        return .made(answer, .init(ended, label, tokens: tokens.count), isOwn: ended.isOwn)
+            tokens: question.keepsTokens ? reasoningTokens + tokens : nil, provenance: ended.provenance)
+        answer.timing = ended.times(label, tokens: tokens.count)
+        return .made(answer, isOwn: ended.isOwn)
     }
 }
 

@@ -4,6 +4,20 @@ import PhiText
 
 /// Generates a completion of the line's prompt, or chooses one of some answers.
 package struct GenerateTask: LineTask {
+    static let resultNames: Set = [
+        "text", "reasoning", "tool_calls", "reasoning_cut", "finish_reason", "probabilities", "seed",
+        "logprobs",
+    ]
+
+    /// Reasoning and calls have columns only if the job itself asks for them, as have probabilities.
+    static func columns(of job: JobSettings) -> [String]? {
+        let thinks = job.request.reasoning == RequestSettings.ReasoningUse.separate.rawValue
+        let calls = job.forms[AnswerKey.tools.name] != nil
+        return ["text"] + (thinks ? ["reasoning"] : []) + (calls ? ["tool_calls"] : [])
+            + ["finish_reason", "prompt_tokens", "completion_tokens", "seed"]
+            + (job.choosesAlways ? ["probability", "probabilities"] : [])
+    }
+
     let job: JobSettings
     /// The constraint of the job.
     let jobFormat: AnswerFormat?
@@ -55,7 +69,7 @@ package struct GenerateTask: LineTask {
                 tools: form?.tools != nil ? maker.text.tools : nil, answer: answer)
             part.asksNothing = record.request?.asksNothing == true
             part.echo = question.echo.map {
-                ($0, LogprobEntry(SampledToken(token: question.tokens[0]), text: maker.text))
+                ($0, LogprobEntry.json(SampledToken(token: question.tokens[0]), text: maker.text))
             }
             var kind = Sampling(
                 maxTokens: maxTokens, sampling: SamplingParameters(settings),
@@ -122,7 +136,7 @@ struct GenerationPart: Sendable {
     /// The constraint of the answer; nil if it is free.
     var answer: AnswerCompilation?
     /// The prompt's text before the answer, and the first of its tokens.
-    var echo: (text: String, first: LogprobEntry)?
+    var echo: (text: String, first: JSONValue)?
     /// Whether the answer is omitted.
     var asksNothing = false
 
@@ -146,37 +160,45 @@ struct GenerationPart: Sendable {
         }
         var provenance = ended.provenance
         if label.attempt > 0 { provenance["attempts"] = "\(label.attempt + 1)" }
-        let reason = completion.finishReason == .stopSequence ? .stop : completion.finishReason
-        var result = GeneratedResult(
-            text: text, finishReason: calls == nil ? reason : .toolCalls,
-            promptTokens: ended.request.prompt.count, completionTokens: completion.sampled.count,
-            seed: seed, tokens: keepsTokens ? completion.sampled : nil,
-            logprobs: completion.hasNotes ? completion.notes.map(Self.entry) : nil,
-            provenance: provenance)
-        result.toolCalls = calls.map { calls in
-            // Of prompt and random stream, as a job's templates and kept fields make no other request.
-            let own = ended.request.prompt.withUnsafeBytes { Checksum.crc64($0, after: stream) }
-            var id: [UInt8] = []
-            JSONBytes.appendHex(own, to: &id)
-            return ToolCall.list(
-                calls, id: String(decoding: id, as: UTF8.self))
-        }
-        result.add(completion, as: reasoning)
-        if asksNothing {
-            (result.text, result.finishReason, result.completionTokens) = ("", .length, 0)
-            (result.tokens, result.logprobs) = (
-                result.tokens.map { _ in [] }, result.logprobs.map { _ in [] }
-            )
-        }
+        let (sampled, notes) = asksNothing ? ([], []) : (completion.sampled, completion.notes)
+        var reason = completion.finishReason == .stopSequence ? .stop : completion.finishReason
+        if calls != nil { reason = .toolCalls }
+        var result = GenerationResult.completion(
+            text, after: completion, as: reasoning, calls: calls.map { self.calls($0, ended) },
+            finishReason: asksNothing ? .length : reason,
+            promptTokens: ended.request.prompt.count, completionTokens: sampled.count, seed: seed,
+            tokens: keepsTokens ? sampled : nil,
+            logprobs: completion.hasNotes ? notes.map(Self.entry) : nil, provenance: provenance)
+        if asksNothing { result.own["text"] = "" }
         if let echo {
-            result.text = echo.text + result.text
+            result.own["text"] = .string(echo.text + (result.text ?? ""))
             // With the end of sequence, as from other servers: a client that drops the answer's token drops the last.
             let end = asksNothing ? [] : [completion.endNote].compactMap { $0 }
-            result.logprobs = result.logprobs.map {
-                [echo.first] + completion.promptNotes.map(Self.entry) + $0 + end.map(Self.entry)
+            if let logprobs = result.logprobs {
+                let prompt = [echo.first] + completion.promptNotes.map(Self.entry)
+                result.own["logprobs"] = ["content": .array(prompt + logprobs + end.map(Self.entry))]
             }
         }
-        return .made(result, .init(ended, label), isOwn: ended.isOwn)
+        result.timing = ended.times(label)
+        return .made(result, isOwn: ended.isOwn)
+    }
+
+    /// Returns calls as in OpenAI's API, with ids that the same request has in a job, a pipe or a server.
+    private func calls(_ text: String, _ ended: EndedRequest) -> JSONValue {
+        // Of prompt and random stream, as a job's templates and kept fields make no other request.
+        let own = ended.request.prompt.withUnsafeBytes { Checksum.crc64($0, after: stream) }
+        let json = try? JSONValue(parsing: Array(text.utf8), limits: .line)
+        return .array(
+            CallSyntax.read(json ?? .null).enumerated().map { number, call in
+                [
+                    "id": .string("call_\(JSONBytes.hex(own))_\(number)"),
+                    "type": "function",
+                    "function": [
+                        "name": .string(call.name),
+                        "arguments": .string(JSONWriter.text(of: call.arguments)),
+                    ],
+                ]
+            })
     }
 
     /// Returns the words of an answer, the calls after them, nil if there are none, and an error in either.
@@ -194,8 +216,8 @@ struct GenerationPart: Sendable {
     }
 
     /// Notes come from the job itself, or from a store that has checked them.
-    private static func entry(_ note: String) -> LogprobEntry {
-        guard let entry = LogprobEntry(encoded: note) else {
+    private static func entry(_ note: String) -> JSONValue {
+        guard let entry = LogprobEntry.json(of: note) else {
             preconditionFailure("a note of ours is a log-probability")
         }
         return entry

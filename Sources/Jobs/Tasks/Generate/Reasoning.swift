@@ -1,4 +1,5 @@
 import BatchEngine
+import JSON
 import PhiText
 
 extension EncodedPrompt {
@@ -57,20 +58,40 @@ extension RequestSettings {
     }
 }
 
-extension GeneratedResult {
-    /// Adds the reasoning before the answer, according to its use.
-    mutating func add(_ completion: SamplingDecoding, as use: RequestSettings.ReasoningUse?) {
-        guard let use else { return }
-        reasoningTokens = completion.reasoningTokens
-        reasoningIsCut = completion.reasoningIsCut
-        if use != .keep {
-            tokens = tokens.map { Array($0.dropFirst(completion.tokensBeforeAnswer)) }
-            logprobs = logprobs.map { Array($0.dropFirst(completion.tokensBeforeAnswer)) }
+extension GenerationResult {
+    /// Makes a completion, or the choice of one of some answers with the probabilities of all, in the order given.
+    ///
+    ///     "text"[,"reasoning"][,"tool_calls":[…]][,"reasoning_cut":true],"finish_reason"[,"probabilities":{"<choice>":<0 to 1>,…}],"usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]
+    ///
+    /// - Parameters:
+    ///   - reasoning: the completion with the reasoning before the answer.
+    ///   - use: of the reasoning; nil if there is none.
+    ///   - finishReason: nil if unknown.
+    ///   - tokens: ids, those of the reasoning included; nil unless the job asks for them.
+    ///   - logprobs: an entry for each token; nil unless the job asks for them.
+    static func completion(
+        _ text: String, after reasoning: SamplingDecoding? = nil,
+        as use: RequestSettings.ReasoningUse? = nil, calls: JSONValue? = nil,
+        finishReason: FinishReason? = nil, probabilities: [(String, Double)]? = nil, promptTokens: Int,
+        completionTokens: Int, seed: Int = 0, tokens: [Int32]? = nil, logprobs: [JSONValue]? = nil,
+        provenance: [String: String] = [:]
+    ) -> Self {
+        let thought = use == nil ? nil : reasoning
+        let before = use == .keep ? 0 : thought?.tokensBeforeAnswer ?? 0
+        var own: JSONObject = [:]
+        own["text"] = .string(use == .keep ? (thought?.reasoning ?? "") + text : text)
+        if use == .separate, let thought { own["reasoning"] = .string(thought.reasoningContent ?? "") }
+        own["tool_calls"] = calls
+        if thought?.reasoningIsCut == true { own["reasoning_cut"] = true }
+        own["finish_reason"] = finishReason.map { .string($0.rawValue) } ?? .null
+        own["probabilities"] = probabilities.map { choices in
+            .object(JSONObject(distinct: choices.map { JSONMember(name: $0, value: .plain($1)) }))
         }
-        switch use {
-        case .drop: break
-        case .keep: text = completion.reasoning + text
-        case .separate: reasoning = completion.reasoningContent ?? ""
-        }
+        own["usage"] = usage(promptTokens, completionTokens, reasoning: thought?.reasoningTokens)
+        own["seed"] = .int(seed)
+        own["tokens"] = tokens.map { .array($0.dropFirst(before).map { .int(Int($0)) }) }
+        own["logprobs"] = logprobs.map { ["content": .array(Array($0.dropFirst(before)))] }
+        own["provenance"] = Self.provenance(provenance)
+        return Self(own)
     }
 }

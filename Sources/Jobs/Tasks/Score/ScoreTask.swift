@@ -6,6 +6,10 @@ import PhiText
 
 /// Scores a line's completions, each after the line's prompt.
 struct ScoreTask: LineTask {
+    static let resultNames: Set = [
+        "logprob", "mean", "perplexity", "token_logprobs", "scores", "best",
+    ]
+
     /// Number of completions that a line may have.
     private static let countLimit = 1024
     /// The fields that have completions if the job names none.
@@ -62,7 +66,7 @@ struct ScoreTask: LineTask {
                 label, count: parts.count, isList: isList, promptTokens: max(1, own.count))
             return parts.enumerated().map { number, part in
                 let owner = RequestOwner(label: label, sharesPrompt: number > 0) { ended in
-                    let score = Score(
+                    let score = GenerationResult.score(
                         ended.decoding.of(ScoringDecoding.self).logprobs,
                         tokens: keepsTokens ? part.completion : nil, provenance: ended.provenance)
                     return scores.add(.success(score), number, admitted: ended.clock?.admitted)
@@ -172,7 +176,7 @@ private final class OpenScores: Sendable {
     private let count: Int
     private let isList: Bool
     private let promptTokens: Int
-    private let state = Mutex<(parts: [Int: Result<Score, LineError>], admitted: Moment?)>(([:], nil))
+    private let state = Mutex<(parts: [Int: Result<JSONObject, LineError>], admitted: Moment?)>(([:], nil))
 
     init(_ label: RequestLabel, count: Int, isList: Bool, promptTokens: Int) {
         (self.label, self.count, self.isList, self.promptTokens) = (label, count, isList, promptTokens)
@@ -180,7 +184,7 @@ private final class OpenScores: Sendable {
 
     /// - Parameter admitted: nil if nothing was computed for this line.
     /// - Returns: the line's result once complete. If completions can't be scored, it is the first one's error.
-    func add(_ part: Result<Score, LineError>, _ number: Int, admitted: Moment?) -> RequestOutcome {
+    func add(_ part: Result<JSONObject, LineError>, _ number: Int, admitted: Moment?) -> RequestOutcome {
         let (parts, admitted) = state.withLock { state in
             state.parts[number] = part
             state.admitted = [state.admitted, admitted].compactMap(\.self).min()
@@ -188,15 +192,62 @@ private final class OpenScores: Sendable {
         }
         guard parts.count == count else { return .more([]) }
         do throws(LineError) {
-            var scores: [Score] = []
+            var scores: [JSONObject] = []
             for (_, part) in parts.sorted(by: { $0.key < $1.key }) { scores.append(try part.get()) }
-            let result = ScoredResult(scores, isList: isList, promptTokens: promptTokens)
+            var result = GenerationResult.scores(scores, isList: isList, promptTokens: promptTokens)
             var clock = RequestClock()
             (clock.ready, clock.admitted, clock.ended) = (label.readyAt, admitted, .now)
             clock.tokens = result.completionTokens
-            return .made(result, .init(clock), isOwn: admitted != nil)
+            result.timing = ResultTime.times(of: clock)
+            return .made(result, isOwn: admitted != nil)
         } catch {
             return .failed(error)
         }
+    }
+}
+
+extension GenerationResult {
+    /// Makes the log-probabilities of a line's completions after its prompt. The score of a single completion is the
+    /// result's own; those of a list are objects in `scores`:
+    ///
+    ///     "logprob","mean","perplexity","token_logprobs":[…][,"tokens":[…]][,"provenance":{…}],"usage":{…}
+    ///     "scores":[{…},…],"best","usage":{…}
+    ///
+    /// A result is a score if it begins so. Then `text` and other names of a completion's members are the line's.
+    /// - Parameters:
+    ///   - isList: whether the line has a list, even of one.
+    ///   - promptTokens: number of the prompt's own tokens.
+    static func scores(_ scores: [JSONObject], isList: Bool, promptTokens: Int) -> Self {
+        var own = isList ? [:] : scores[0]
+        if isList {
+            let means = scores.map { $0["mean"]?.number ?? 0 }
+            own["scores"] = .array(scores.map { .object($0) })
+            // The highest mean; the first among equals.
+            own["best"] = .int(means.indices.reduce(0) { means[$1] > means[$0] ? $1 : $0 })
+        }
+        let tokens = scores.reduce(0) { $0 + ($1["token_logprobs"]?.elements?.count ?? 0) }
+        own["usage"] = usage(promptTokens, tokens)
+        return Self(own)
+    }
+
+    /// Makes the score of one completion.
+    /// - Parameters:
+    ///   - logprobs: natural logarithms, one for each token; they are added in order as Doubles.
+    ///   - tokens: ids; nil unless the job asks for them.
+    static func score(
+        _ logprobs: [Float], tokens: [Int32]? = nil, provenance: [String: String] = [:]
+    ) -> JSONObject {
+        let logprobs = logprobs.map { $0.isFinite ? $0 : LogprobEntry.impossible }
+        let sum = logprobs.reduce(0) { $0 + Double($1) }
+        let mean = sum / Double(logprobs.count)
+        var score: JSONObject = [
+            "logprob": .plain(sum), "mean": .plain(mean),
+            // Infinite beyond the largest Double.
+            "perplexity": .plain(FixedArithmetic.exp(-mean)),
+            "token_logprobs": .array(logprobs.map { .plain($0) }),
+        ]
+        score["tokens"] = tokens.map { .array($0.map { .int(Int($0)) }) }
+        score["provenance"] = Self.provenance(provenance)
+        return score
     }
 }

@@ -5,6 +5,18 @@ import PhiText
 
 /// The steps of a job, each run by its own task: takes a row through them in order.
 package final class StepPlan: LineTask {
+    static let resultNames: Set = ["steps", "dropped", "duplicate_of"]
+
+    static func columns(of job: JobSettings) -> [String]? {
+        var columns: [String] = []
+        for (step, own) in zip(job.steps, job.parts) {
+            guard let names = own.task.columns(of: own) else { return nil }
+            columns += names.map { "\(step.name).\($0)" }
+        }
+        let items = job.steps.contains { $0.each != nil } ? [JobStep.item] : []
+        return columns + items + ["dropped", "duplicate_of"]
+    }
+
     struct Step: Sendable {
         let name: String
         /// The members of its result.
@@ -154,7 +166,7 @@ package final class StepPlan: LineTask {
             answer: first?.answer
         ) { label, saved in
             var label = label
-            label.knows(saved?.row.flatMap { StepsResult(saved: $0) })
+            label.knows(saved?.row.map { GenerationResult.steps(saved: $0) } ?? [])
             return StepRow(plan: self, record: record, maker: maker, label: label).begun(first, saved)
         }
     }

@@ -10,8 +10,9 @@ struct StepRow: Sendable {
     private let maker: RequestMaker
     private(set) var label: RequestLabel
 
-    private var done: [StepsResult.Step] = []
-    private var timing: GenerationResult.Timing?
+    /// Results of steps, each under its step's name.
+    private var done: [JSONMember] = []
+    private var timing: JSONObject?
     /// Whether something was computed for it.
     private var isOwn = false
     /// The step in flight.
@@ -45,27 +46,29 @@ struct StepRow: Sendable {
     /// Takes the outcome of a request of the step in flight.
     private func after(_ outcome: RequestOutcome) -> RequestOutcome {
         switch outcome {
-        case .made(let result, let timing, let isOwn): after(result, timing, isOwn: isOwn)
+        case .made(let result, let isOwn): after(result, isOwn: isOwn)
         case .failed(let error, let text): .failed(self.error(error), text: text)
         case .more(let works, let isAgain): .more(works.map(wrapped), isAgain: isAgain)
         case .held: outcome
         }
     }
 
-    private func after(_ result: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool)
-        -> RequestOutcome
-    {
-        outcome { row in
+    private func after(_ result: GenerationResult, isOwn: Bool) -> RequestOutcome {
+        var own = result.own
+        own["asked"] = digest.map { .string(JSONBytes.hex($0)) }
+        let made = JSONMember(name: step.name, value: .object(own))
+        let times = result.timing ?? ResultTime.none
+        return outcome { row in
             row.isOwn = row.isOwn || isOwn
-            row.timing = row.timing.map { $0.followed(by: timing) } ?? timing
-            row.line.fields[row.step.name] = Self.value(of: result)
+            row.timing = row.timing.map { ResultTime.times($0, then: times) } ?? times
+            row.line.fields[row.step.name] = Self.value(of: made.value)
             if try row.holds(step.accept) {
-                row.done.append(.init(step.name, result, digest: digest))
+                row.done.append(made)
                 return try row.passed()
             }
             row.vain += 1
             if row.vain < step.tries { return try row.ask() }
-            row.done.append(.init(step.name, result, digest: digest))
+            row.done.append(made)
             return row.end(dropped: step.name)
         }
     }
@@ -79,9 +82,8 @@ struct StepRow: Sendable {
     }
 
     /// Decides as an earlier result does.
-    func decided(as result: (any TaskResult)?) -> RequestOutcome {
-        let known = result?.row
-        return compared(with: known?.dropped == step.name ? known?.original : nil)
+    func decided(as known: GenerationResult) -> RequestOutcome {
+        compared(with: known.dropped == step.name ? known.original : nil)
     }
 
     private func outcome(_ next: (inout StepRow) throws -> RequestOutcome) -> RequestOutcome {
@@ -111,7 +113,8 @@ struct StepRow: Sendable {
                 continue
             }
             if plan.carriedStep == place {
-                label.kept.append(try GenerationResult.carried(step.preparer.prompt(for: asked)))
+                let prompt = try step.preparer.prompt(for: asked)
+                label.kept[GenerationResult.conversation] = try GenerationResult.carried(prompt)
             }
             return try ask()
         }
@@ -120,11 +123,10 @@ struct StepRow: Sendable {
 
     private func end(dropped: String?, original: String? = nil) -> RequestOutcome {
         let item = plan.made.contains(JobStep.item) ? line.fields[JobStep.item] : nil
-        return .made(
-            StepsResult(
-                done, dropped: dropped, original: original, item: item.map { JSONWriter.text(of: $0) }),
-            // What nothing was computed for is no copy of an equal row's.
-            timing ?? .zero, isOwn: isOwn || timing == nil)
+        var row = GenerationResult.row(done, dropped: dropped, original: original, item: item)
+        row.timing = timing ?? ResultTime.none
+        // What nothing was computed for is no copy of an equal row's.
+        return .made(row, isOwn: isOwn || timing == nil)
     }
 
     private func holds(_ condition: TextTemplate?) throws(LineError) -> Bool {
@@ -142,9 +144,9 @@ struct StepRow: Sendable {
         if vain == 0 {
             digest = step.digest(of: works, line)
             if let digest, let known = label.earlier[digest] {
-                (timing, isOwn) = (timing ?? .zero, true)
+                (timing, isOwn) = (timing ?? ResultTime.none, true)
                 line.fields[step.name] = Self.value(of: known)
-                done.append(.init(step.name, known, digest: digest))
+                done.append(JSONMember(name: step.name, value: known))
                 // It is the last of several tries.
                 return try holds(step.accept) ? try passed() : end(dropped: step.name)
             }
@@ -165,14 +167,11 @@ struct StepRow: Sendable {
     }
 
     /// Returns a result for templates: its members, and those of an answer that is a JSON object.
-    static func value(of result: any TaskResult) -> JSONValue {
-        let writer = JSONWriter.object { result.write(.log, to: &$0) }
-        guard case .object(var members)? = try? JSONValue(parsing: writer.bytes, limits: .line) else {
-            return .null
-        }
-        if let answer = result.completion?.object {
-            for member in answer where member.name != "text" { members[member.name] = member.value }
-        }
+    static func value(of made: JSONValue) -> JSONValue {
+        let result = GenerationResult(step: made)
+        var members = result.own
+        members["asked"] = nil
+        for member in result.object ?? [:] where member.name != "text" { members[member.name] = member.value }
         return .object(members)
     }
 
@@ -207,7 +206,7 @@ struct StepRow: Sendable {
 
     /// Its record between steps.
     var record: InFlightRecord {
-        InFlightRecord(key: label.key, row: done.isEmpty ? nil : StepsResult(done).savedText, asked: digest)
+        InFlightRecord(key: label.key, row: done.isEmpty ? nil : GenerationResult.saved(done), asked: digest)
     }
 
     /// Begins with the first step.
@@ -230,5 +229,44 @@ struct StepRow: Sendable {
         } catch {
             return [.outcome(label, .failed(row.error(error)))]
         }
+    }
+}
+
+extension GenerationResult {
+    /// Makes the result of a row, with those of its steps as if each were a job of its own. Skipped steps are missing.
+    ///
+    ///     "steps":["question","answer",…],"question":{…},"answer":{…},…[,"item":…][,"dropped":"judge"[,"duplicate_of":"a7"]],"usage":{…}
+    ///
+    /// In the log, `asked` in a step's result is the digest of what it asked (`StepPlan.Step.digest`).
+    /// - Parameters:
+    ///   - steps: their results, each under its step's name.
+    ///   - dropped: the step that rejected the row or had no item for it, or `until`.
+    ///   - original: id of the row that it duplicates, if it was dropped for that.
+    ///   - item: the row's, if a step makes rows of a list.
+    static func row(
+        _ steps: [JSONMember], dropped: String? = nil, original: String? = nil, item: JSONValue? = nil
+    ) -> Self {
+        var own = members(of: steps)
+        own[JobStep.item] = item
+        own["dropped"] = dropped.map { .string($0) }
+        own["duplicate_of"] = original.map { .string($0) }
+        let made = steps.map { GenerationResult(step: $0.value) }
+        own["usage"] = usage(
+            made.reduce(0) { $0 + $1.promptTokens }, made.reduce(0) { $0 + $1.completionTokens })
+        return Self(own)
+    }
+
+    private static func members(of steps: [JSONMember]) -> JSONObject {
+        JSONObject([JSONMember(name: "steps", value: .array(steps.map { .string($0.name) }))] + steps)
+    }
+
+    /// Returns the form in which a running row is saved.
+    static func saved(_ steps: [JSONMember]) -> String { JSONWriter.text(of: .object(members(of: steps))) }
+
+    /// Reads what `saved` returned; of any other text there are no steps.
+    static func steps(saved text: String) -> [JSONMember] {
+        let row = try? JSONValue(parsing: Array(text.utf8), limits: .ownLine)
+        let steps = row.flatMap { GenerationResult(step: $0).steps } ?? []
+        return steps.allSatisfy { GenerationResult(step: $0.value).isComplete } ? steps : []
     }
 }

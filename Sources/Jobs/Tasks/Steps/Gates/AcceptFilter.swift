@@ -176,13 +176,13 @@ struct PastRow: Sendable {
     private(set) var texts: [(gate: Int, text: String, original: String?)] = []
 
     /// - Parameter fields: the line's.
-    init(_ result: (any TaskResult)?, _ plan: StepPlan, id: String, position: Int, fields: JSONValue?) {
+    init(_ result: GenerationResult?, _ plan: StepPlan, id: String, position: Int, fields: JSONValue?) {
         (self.id, self.position) = (id, position)
         isAccepted = result?.isAccepted ?? false
-        guard let result = result?.row, var fields else { return }
+        guard let result, let steps = result.steps, var fields else { return }
         for step in plan.steps {
-            let made = result.steps.first { $0.name == step.name }
-            fields[step.name] = made.map { StepRow.value(of: $0.result) } ?? .null
+            let made = steps.first { $0.name == step.name }
+            fields[step.name] = made.map { StepRow.value(of: $0.value) } ?? .null
             let isDropped = result.dropped == step.name
             guard made != nil, !isDropped || result.original != nil, let (template, gate) = step.compared,
                 let text = try? template.fill(from: fields)
