@@ -41,52 +41,51 @@ package struct LineScheme: Sendable, Hashable {
     /// - Parameters:
     ///   - id: the line's own; nil if it has none.
     ///   - content: nil for an unreadable line.
-    /// - Returns: the hash of these members, or of all bytes of an unreadable line.
-    func hash(of line: InputRecord, _ id: String?, _ content: LineContent?) -> UInt64 {
+    /// - Returns: the digest of these members, or of all bytes of an unreadable line.
+    func digest(of line: InputRecord, _ id: String?, _ content: LineContent?) -> UInt64 {
         guard let content, content.fault == nil, case .object(let members) = content.fields else {
             return SHA.short(of: line.bytes)
         }
-        return hash(of: members, id, content.request)
+        return digest(of: members, id, content.request)
     }
 
-    private func hash(of line: JSONObject, _ id: String?, _ request: OpenAIRequest?) -> UInt64 {
-        var hash = LineHash()
-        hash.add(.string("phibatch line"))
-        // Ids made of the hash must differ between lines.
-        hash.add(id.map { .string($0) })
-        for name in fields { hash.add(line[name]) }
+    private func digest(of line: JSONObject, _ id: String?, _ request: OpenAIRequest?) -> UInt64 {
+        var digest = Digest("phibatch line")
+        // Ids made of the digest must differ between lines.
+        digest.append(id.map { .string($0) })
+        for name in fields { digest.append(line[name]) }
         let isResult = JSONValue.object(line).isResult
         for name in Self.settings {
             guard let value = line[name], value != .null,
                 // The seed in an earlier step's result is no setting.
                 !(isResult && name == "seed"), AnswerKey.named(name)?.isAsked(value) ?? true
             else { continue }
-            hash.add(name: name)
-            hash.add(value)
+            digest.append(name)
+            digest.append(value)
         }
         // Token ids are the prompt in spite of templates; beside messages, any prompt counts.
         if case .array? = line["prompt"] {
-            hash.add(line["prompt"])
+            digest.append(line["prompt"])
         } else if line["messages"] != nil {
-            hash.add(.bool(line["prompt"] != nil))
+            digest.append(.bool(line["prompt"] != nil))
         }
         if let allBut {
             let others = Set(allBut)
             for member in line where !others.contains(member.name) {
-                hash.add(name: member.name)
-                hash.add(member.value)
+                digest.append(member.name)
+                digest.append(member.value)
             }
         }
         if let request {
-            hash.add(.string(request.endpoint.rawValue))
-            hash.add(request.choices.map { .int($0) })
-            hash.add(request.logprobs.map { .int($0) })
-            if request.echoes { hash.add(name: "echo") }
-            if request.asksNothing { hash.add(name: "max_tokens: 0") }
+            digest.append(request.endpoint.rawValue)
+            digest.append(request.choices.map { .int($0) })
+            digest.append(request.logprobs.map { .int($0) })
+            if request.echoes { digest.append("echo") }
+            if request.asksNothing { digest.append("max_tokens: 0") }
             // The job may refuse it.
-            for part in request.unsupported { hash.add(name: part.name) }
+            for part in request.unsupported { digest.append(part.name) }
         }
-        return hash.value
+        return digest.short
     }
 }
 
@@ -110,47 +109,12 @@ extension [LineScheme] {
     }
 }
 
-/// Hash of values, each with its kind and length, so that different lists have different bytes. It is the same on every
-/// machine. Numbers are hashed by their text, objects with their members in order.
-struct LineHash {
-    private enum ValueTag: UInt8 {
-        case null, bool, number, string, array, object, name, none
-    }
-
-    private var bytes: [UInt8] = []
-
-    var value: UInt64 { SHA.short(of: bytes) }
-
-    mutating func add(name: String) { add(.name, name) }
-
+extension Digest {
+    /// Adds a value as JSON: numbers count by their text, objects with their members in order.
     /// - Parameter value: nil differs from all values.
-    mutating func add(_ value: JSONValue?) {
-        switch value {
-        case nil: add(.none, 0)
-        case .null?: add(.null, 0)
-        case .bool(let flag)?: add(.bool, flag ? 1 : 0)
-        case .int(let number)?: add(.number, String(number))
-        case .number(let number)?: add(.number, number.text)
-        case .string(let text)?: add(.string, text)
-        case .array(let elements)?:
-            add(.array, elements.count)
-            for element in elements { add(element) }
-        case .object(let members)?:
-            add(.object, members.count)
-            for member in members {
-                add(name: member.name)
-                add(member.value)
-            }
-        }
-    }
-
-    private mutating func add(_ kind: ValueTag, _ count: Int) {
-        bytes.append(kind.rawValue)
-        withUnsafeBytes(of: UInt64(count).littleEndian) { bytes += $0 }
-    }
-
-    private mutating func add(_ kind: ValueTag, _ text: String) {
-        add(kind, text.utf8.count)
-        bytes += text.utf8
+    mutating func append(_ value: JSONValue?) {
+        var writer = JSONWriter()
+        if let value { writer.value(value) }
+        append(writer.bytes)
     }
 }

@@ -76,8 +76,8 @@ package struct LabelTree: RequestKind, Equatable {
     }
 
     /// Identifies the tree among others.
-    package var content: RequestContent? {
-        var content = RequestContent("comparison")
+    package var content: Digest? {
+        var content = Digest("comparison")
         content.append(tokens)
         for numbers in [depths, starts, last, [endCount]] { content.append(numbers.map { Int32($0) }) }
         content.append(questions)

@@ -8,7 +8,7 @@ package protocol RequestKind: Sendable {
     var weight: Int { get }
     /// Everything that the outcome depends on beside prompt, settings and model. Nil, the default, if that is unknown;
     /// then no request counts as equal.
-    var content: RequestContent? { get }
+    var content: Digest? { get }
 
     /// Returns the decoding before its first token.
     func decoding(after prompt: [Int32]) -> any Decoding
@@ -19,7 +19,7 @@ package protocol RequestKind: Sendable {
 
 extension RequestKind {
     package var sampledTokens: Int { 0 }
-    package var content: RequestContent? { nil }
+    package var content: Digest? { nil }
     package func decoding(
         _ saved: SavedDecoding, after prompt: [Int32], vocabularySize: Int
     ) -> (any Decoding)? { nil }

@@ -47,9 +47,9 @@ package struct Sampling: RequestKind {
     package var weight: Int { 0 }
 
     /// The request's settings cover sampling parameters and stop strings.
-    package var content: RequestContent? {
+    package var content: Digest? {
         guard !scoresPrompt, form == nil || constraintID != nil else { return nil }
-        var content = RequestContent("sampling")
+        var content = Digest("sampling")
         content.append(maxTokens)
         content.append(endOfSequence.sorted())
         content.append(constraintID == nil ? 0 : 1)

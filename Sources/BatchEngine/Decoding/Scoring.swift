@@ -10,8 +10,8 @@ package struct Scoring: RequestKind {
 
     package var maxTokens: Int { tokens.count }
     package var weight: Int { tokens.count }
-    package var content: RequestContent? {
-        var content = RequestContent("scoring")
+    package var content: Digest? {
+        var content = Digest("scoring")
         content.append(tokens)
         return content
     }

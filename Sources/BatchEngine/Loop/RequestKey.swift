@@ -12,13 +12,13 @@ package struct RequestKey: Hashable, Sendable {
     /// - Parameter model: identifies the model, its arithmetic and everything else outside requests.
     package init?(_ request: Request, model: [UInt8]) {
         guard let asked = request.asked, let kind = request.kind.content else { return nil }
-        var content = RequestContent("phibatch answer \(Self.version)")
-        content.append(model)
-        content.append(RopeFactors.allCases.firstIndex(of: request.rope) ?? 0)
-        content.append(request.prompt)
-        content.append(asked)
-        content.append(kind.bytes)
-        hash = SHA.sha256(of: content.bytes)
+        var digest = Digest("phibatch answer \(Self.version)")
+        digest.append(model)
+        digest.append(RopeFactors.allCases.firstIndex(of: request.rope) ?? 0)
+        digest.append(request.prompt)
+        digest.append(asked)
+        digest.append(kind.bytes)
+        hash = digest.hash
     }
 
     /// 64 hexadecimal digits.

@@ -72,7 +72,7 @@ package struct JobLine {
         id = ownID ?? String(line.overallNumber)
         isNumbered = ownID == nil
         (fields, request) = (content?.fields, content?.request)
-        hashes = ([keys.scheme] + keys.earlier).map { $0.hash(of: line, ownID, content) }
+        hashes = ([keys.scheme] + keys.earlier).map { $0.digest(of: line, ownID, content) }
     }
 
     /// Returns the id of a line, even of an invalid one; nil if it has none.

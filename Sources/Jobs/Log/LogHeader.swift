@@ -4,10 +4,10 @@ import OperatingSystem
 /// Header in a log: what the results after it depend on. The packed part of a log has one, which also says what became of
 /// the input; each run that goes on after that writes its own.
 ///
-///     {"sum":"…","phibatch_log":1,"format":"…"[,"layout":"…"],"fingerprint":[["name","value"],…][,"kept":[{"run":"…","fingerprint":[…]},…]][,"lines":[…]][,"sources":[…]][,"shard":"I/N"]
+///     {"sum":"…","phibatch_log":2,"format":"…"[,"layout":"…"],"fingerprint":[["name","value"],…][,"kept":[{"run":"…","fingerprint":[…]},…]][,"lines":[…]][,"sources":[…]][,"shard":"I/N"]
 ///     [,"input":{"lines":N,"content":"<crc64>"}][,"failures":{"lines":N,"allowed":"…"}][,"restarted":true][,"rows_from":["…"]][,"holder":{…}]}
 package struct LogHeader: Equatable {
-    static let version = 1
+    static let version = 2
     static let marker: StaticString = "\"phibatch_log\":"
     private static let longest = 16 << 20
 

@@ -103,11 +103,11 @@ extension RunFingerprint {
 
     /// Identifies a run's model, adapter, tokenizer, engine and arithmetic; without the job's settings.
     package var model: [UInt8] {
-        var content = RequestContent("model")
+        var digest = Digest("model")
         for (name, value) in parts where !name.utf8.starts(with: "job.".utf8) {
-            content.append(Array(name.utf8))
-            content.append(Array(value.utf8))
+            digest.append(name)
+            digest.append(value)
         }
-        return SHA.sha256(of: content.bytes)
+        return digest.hash
     }
 }

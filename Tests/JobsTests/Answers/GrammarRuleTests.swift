@@ -79,7 +79,7 @@ import Testing
         func hash(_ fields: JSONValue) throws -> UInt64 {
             let scheme = try LineScheme(job(""))
             let bytes = Array(JSONWriter.text(of: fields).utf8)
-            return scheme.hash(
+            return scheme.digest(
                 of: InputRecord(bytes, number: 1), nil, LineContent(fields: fields))
         }
         #expect(

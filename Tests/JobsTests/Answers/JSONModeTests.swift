@@ -61,7 +61,7 @@ import TokenConstraints
     @Test func itBelongsToTheLine() throws {
         func hash(_ fields: JSONValue) throws -> UInt64 {
             let bytes = Array(JSONWriter.text(of: fields).utf8)
-            return try LineScheme(job("")).hash(
+            return try LineScheme(job("")).digest(
                 of: InputRecord(bytes, number: 1), nil, LineContent(fields: fields))
         }
         let plain = try hash(["prompt": "a"])

@@ -175,7 +175,7 @@ import Testing
 
     /// Requests with other limits, endings or beginnings are not equal, whatever becomes of the reasoning.
     @Test func reasoningsTellRequestsApart() throws {
-        func content(_ change: (inout RequestSettings) -> Void, prompt: [Int32] = [1]) -> RequestContent? {
+        func content(_ change: (inout RequestSettings) -> Void, prompt: [Int32] = [1]) -> Digest? {
             var settings = RequestSettings(maxTokens: 80)
             change(&settings)
             let model = ScriptedModel()

@@ -1,6 +1,5 @@
 import BatchEngine
 import JSON
-import OperatingSystem
 import PhiText
 
 /// The steps of a job, each run by its own task: takes a row through them in order.
@@ -69,18 +68,18 @@ package final class StepPlan: LineTask {
         ///   - works: the requests of its first try.
         ///   - line: the row's, with the results of earlier steps.
         func digest(of works: [PendingRequest], _ line: PromptRecord) -> UInt64? {
-            var content = RequestContent("phibatch step 1")
+            var digest = Digest("phibatch step 1")
             for work in works {
                 guard let key = work.owned?.request.key else { return nil }
-                content.append(key.hash)
+                digest.append(key.hash)
             }
-            content.append(Array(settings.utf8))
-            content.append(line.asked.content())
+            digest.append(settings)
+            digest.append(line.asked.content())
             // What later tries ask, and whether there are any, depends on all that templates name.
             for name in (tries > 1 ? used : Set(preparer.taskNames)).sorted() where name != self.name {
-                content.append(Array(JSONWriter.text(of: line.fields[name] ?? .null).utf8))
+                digest.append(line.fields[name])
             }
-            return SHA.short(of: content.bytes)
+            return digest.short
         }
 
         /// Returns the prompt record of a line's first row in the first step; nil if there is none.

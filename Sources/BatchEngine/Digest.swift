@@ -1,10 +1,17 @@
-/// Everything that a request's outcome depends on beside prompt, settings and model, as bytes: equal bytes mean equal
-/// outcomes. Each part has a fixed length or its length before it, so the encoding is unambiguous.
-package struct RequestContent: Sendable, Equatable {
+import OperatingSystem
+
+/// Digest of everything that something depends on: a line, a request, a step of a row. Equal bytes mean that it is the same.
+/// Each part has a fixed length or its length before it, so the encoding is unambiguous.
+package struct Digest: Sendable, Equatable {
     package private(set) var bytes: [UInt8] = []
 
-    /// - Parameter kind: name of the request's kind, distinct for each type.
+    /// - Parameter kind: a name, distinct for what the parts are of.
     package init(_ kind: String) { append(Array(kind.utf8)) }
+
+    /// Its SHA-256.
+    package var hash: [UInt8] { SHA.sha256(of: bytes) }
+    /// The first 64 bits of it.
+    package var short: UInt64 { SHA.first(hash) }
 
     package mutating func append(_ number: Int) { append(fixed: Int64(number)) }
 
@@ -12,6 +19,8 @@ package struct RequestContent: Sendable, Equatable {
         append(more.count)
         bytes += more
     }
+
+    package mutating func append(_ text: String) { append(Array(text.utf8)) }
 
     package mutating func append(_ tokens: [Int32]) {
         append(tokens.count)
