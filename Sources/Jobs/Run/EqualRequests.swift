@@ -23,7 +23,7 @@ struct EqualRequests {
     }
 
     /// Running requests, and those that wait for each.
-    private var open: [RequestKey: [RequestOwner]] = [:]
+    private var open: [RequestKey: [OwnedRequest]] = [:]
     private var waiting = 0
     private var outcomes: [RequestKey: EndedRequest] = [:]
     /// Keys of `outcomes`, oldest first.
@@ -38,7 +38,7 @@ struct EqualRequests {
     var mayGrow: Bool { waiting < Self.waitingLimit }
 
     /// Takes note of a request that is about to begin.
-    mutating func answer(to key: RequestKey, for owner: RequestOwner) -> Answer {
+    mutating func answer(to key: RequestKey, for owner: OwnedRequest) -> Answer {
         if let outcome = outcomes[key] { return .known(outcome) }
         if open[key]?.append(owner) == nil {
             open[key] = []
@@ -49,7 +49,7 @@ struct EqualRequests {
     }
 
     /// - Returns: who waited for it.
-    mutating func finished(_ ended: EndedRequest, _ key: RequestKey) -> [RequestOwner] {
+    mutating func finished(_ ended: EndedRequest, _ key: RequestKey) -> [OwnedRequest] {
         guard let others = open.removeValue(forKey: key) else { return [] }
         waiting -= others.count
         outcomes[key] = ended.copied
@@ -63,7 +63,7 @@ struct EqualRequests {
 
     /// Nothing comes of it.
     /// - Returns: who waited for it.
-    mutating func gaveUp(_ key: RequestKey) -> [RequestOwner] {
+    mutating func gaveUp(_ key: RequestKey) -> [OwnedRequest] {
         let others = open.removeValue(forKey: key) ?? []
         waiting -= others.count
         return others
@@ -107,11 +107,11 @@ extension JobRun {
         }
         guard let key = owned.request.key else { return false }
         if job.computesEqualsOnce {
-            switch equals.answer(to: key, for: owned.owner) {
+            switch equals.answer(to: key, for: owned) {
             case .new: break
             case .waits: return true
             case .known(let ended):
-                try take(ended, as: owned.owner)
+                try take(ended, as: owned)
                 return true
             }
         }
@@ -119,7 +119,7 @@ extension JobRun {
             let ended = try answers.answer(to: owned.request, key, models)
         else { return false }
         statistics.answersTaken += 1
-        try take(ended, as: owned.owner)
+        try take(ended, as: owned)
         try handOut(ended, key)
         return true
     }
@@ -141,7 +141,7 @@ extension JobRun {
 
     /// Nothing comes of a request.
     /// - Returns: who waited for it.
-    func gaveUp(_ request: Request) -> [RequestOwner] {
+    func gaveUp(_ request: Request) -> [OwnedRequest] {
         guard let key = request.key else { return [] }
         if answers?.verifies == true { verify(key, against: nil) }
         return equals.gaveUp(key)

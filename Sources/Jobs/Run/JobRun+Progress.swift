@@ -29,7 +29,7 @@ extension JobRun {
         let running = live.compactMap { sequence in
             open[sequence.request.number].map { ($0, sequence.decoding.saved.copied) }
         }
-        let others = queue.begun.map { ($0.owner, SavedDecoding()) }
+        let others = queue.begun.map { ($0, SavedDecoding()) }
         let records =
             (running + others).sorted { $0.0.label.position < $1.0.label.position }
             .compactMap { owner, saved in owner.record(saved) }

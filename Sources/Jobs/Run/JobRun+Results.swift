@@ -35,7 +35,7 @@ extension JobRun {
     }
 
     /// - Parameter owner: the work that it is the outcome of; it may have been computed for an equal request.
-    func take(_ ended: EndedRequest, as owner: RequestOwner) throws {
+    func take(_ ended: EndedRequest, as owner: OwnedRequest) throws {
         try settle(owner.outcome(ended), of: owner.label)
     }
 

@@ -49,7 +49,7 @@ package final class JobRun: RequestSource {
     /// More lines have failed than may.
     var endsEarly = false
     /// Owners of the requests that the loop has, by the requests' numbers.
-    var open: [Int: RequestOwner] = [:]
+    var open: [Int: OwnedRequest] = [:]
     private var lastNumber = 0
     /// Nil where nothing is decided in the input's order.
     var gates: AcceptFilter?
@@ -186,13 +186,13 @@ package final class JobRun: RequestSource {
         case .request(var owned):
             if isGone(owned.label) { return nil }
             do throws(LineError) { try owned.takeConstraint() } catch {
-                try settle(owned.owner.failed(error, nil), of: owned.label)
+                try settle(owned.failed(error, nil), of: owned.label)
                 return nil
             }
             if try isShared(&owned) { return nil }
             lastNumber += 1
             owned.request.number = lastNumber
-            open[lastNumber] = owned.owner
+            open[lastNumber] = owned
             note(isBusy: true)
             return owned.request
         case .outcome(let label, let outcome): try settle(outcome, of: label)
@@ -205,7 +205,7 @@ package final class JobRun: RequestSource {
     }
 
     /// Returns the owner of a request that the loop has no more.
-    func closed(_ request: Request) -> RequestOwner {
+    func closed(_ request: Request) -> OwnedRequest {
         guard let owner = open.removeValue(forKey: request.number) else {
             preconditionFailure("a request of another source")
         }

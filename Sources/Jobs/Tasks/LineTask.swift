@@ -108,36 +108,12 @@ package struct RequestMaker: Sendable {
     ///   - asked: the settings that change the outcome, `RequestSettings.content`; nil if unknown.
     ///   - saved: an earlier run's part of it.
     func request(
-        _ prompt: [Int32], _ kind: any RequestKind, asked: [UInt8]? = nil, saved: InFlightRecord? = nil,
-        for owner: RequestOwner
-    ) -> OwnedRequest {
+        _ prompt: [Int32], _ kind: any RequestKind, asked: [UInt8]? = nil, saved: InFlightRecord? = nil
+    ) -> Request {
         var request = Request(prompt: prompt, kind: kind)
         (request.rope, request.asked, request.saved) = (rope, asked, saved?.saved)
         request.key = model.flatMap { RequestKey(request, model: $0) }
-        return OwnedRequest(request: request, owner: owner)
-    }
-}
-
-/// The purpose of a request: its label, and functions that make an outcome of its sequence.
-struct RequestOwner: Sendable {
-    let label: RequestLabel
-    /// Whether another request of the same sample has this prompt, and counts it.
-    var sharesPrompt = false
-    /// Whether its text is the result's from the first piece on.
-    var isCertain = true
-    /// Whether results separate the reasoning before the answer.
-    var separatesReasoning = false
-    let outcome: @Sendable (EndedRequest) -> RequestOutcome
-    /// Returns the outcome of an error of its sequence, which is nil if none was admitted.
-    var failed: @Sendable (LineError, TokenSequence?) -> RequestOutcome = { error, _ in .failed(error) }
-    /// Returns the record of the row whose step it asks; nil if the job has none.
-    var rowRecord: (@Sendable (SavedDecoding) -> InFlightRecord?)?
-
-    /// Returns its record while in flight; nil if there is nothing to save.
-    func record(_ saved: SavedDecoding) -> InFlightRecord? {
-        if let rowRecord { return rowRecord(saved) }
-        guard !saved.tokens.isEmpty || label.attempt > 0 else { return nil }
-        return InFlightRecord(key: label.key, saved: saved, attempt: label.attempt)
+        return request
     }
 }
 

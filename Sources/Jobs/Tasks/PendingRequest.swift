@@ -43,14 +43,31 @@ struct RequestLabel: Sendable {
     }
 }
 
-/// A request, and what becomes of its outcome.
+/// A request of a line, and functions that make an outcome of its sequence.
 struct OwnedRequest: Sendable {
     var request: Request
-    var owner: RequestOwner
+    let label: RequestLabel
     /// Its constraint, which it waits for; nil once it has it, or if it needs none.
     var answer: AnswerCompilation?
+    /// Whether another request of the same sample has this prompt, and counts it.
+    var sharesPrompt = false
+    /// Whether its text is the result's from the first piece on.
+    var isCertain = true
+    /// Whether results separate the reasoning before the answer.
+    var separatesReasoning = false
+    var outcome: @Sendable (EndedRequest) -> RequestOutcome
+    /// Returns the outcome of an error of its sequence, which is nil if none was admitted.
+    var failed: @Sendable (LineError, TokenSequence?) -> RequestOutcome = { error, _ in .failed(error) }
+    /// Returns the record of the row whose step it asks; nil if the job has none.
+    var rowRecord: (@Sendable (SavedDecoding) -> InFlightRecord?)?
 
-    var label: RequestLabel { owner.label }
+    /// Returns its record while in flight; nil if there is nothing to save.
+    func record(_ saved: SavedDecoding) -> InFlightRecord? {
+        if let rowRecord { return rowRecord(saved) }
+        guard !saved.tokens.isEmpty || label.attempt > 0 else { return nil }
+        return InFlightRecord(key: label.key, saved: saved, attempt: label.attempt)
+    }
+
     var isReady: Bool { answer?.isReady ?? true }
 }
 

@@ -95,7 +95,7 @@ import Testing
             maxTokens: 9, sampling: SamplingParameters(), stream: 0, endOfSequence: [0], stops: .none,
             text: model.makeTextStream())
         func request(_ position: Int) -> OwnedRequest {
-            OwnedRequest(request: Request(prompt: [1], kind: kind), owner: .test(position))
+            .test(position, Request(prompt: [1], kind: kind))
         }
         func pop(before limit: Int = .max) throws -> Int? {
             guard let work = try queue.pop(patience: 0, below: limit).work else {

@@ -65,8 +65,7 @@ import Testing
         }
         var expected = ExpectedLength()
         func cost(_ prompt: Int, _ most: Int, saved: Int = 0) -> Double {
-            expected.cost(
-                of: .request(OwnedRequest(request: request(prompt, most, saved: saved), owner: .test(0))))
+            expected.cost(of: .request(.test(0, request(prompt, most, saved: saved))))
         }
         #expect(cost(10, 100) > cost(10, 99) && cost(11, 100) > cost(10, 100))
         #expect(cost(10, 100, saved: 50) < cost(10, 60))

@@ -1,3 +1,4 @@
+import BatchEngine
 import BatchPipeline
 
 @_exported import class TestSupport.TemporaryFolder
@@ -18,13 +19,13 @@ extension JobSettings {
     }
 }
 
-extension RequestOwner {
-    static func test(_ position: Int) -> RequestOwner {
+extension OwnedRequest {
+    static func test(_ position: Int, _ request: Request = Request(prompt: [1], kind: Scoring([1]))) -> Self {
         let label = RequestLabel(
             position: position, index: position, sample: 0,
             key: ResultKey(id: "\(position)", sample: 0, contentHash: 0), file: "in.jsonl",
             lineNumber: position + 1)
-        return RequestOwner(label: label) { _ in .more([]) }
+        return OwnedRequest(request: request, label: label) { _ in .more([]) }
     }
 }
 

@@ -63,10 +63,11 @@ extension GenerateTask {
                     stream: label.stream(seed: question.seed &+ label.redo),
                     endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream()
                 )
-                let owner = RequestOwner(label: label, isCertain: false) { ended in
+                let request = maker.request(choice.prompt, kind, asked: asked, saved: saved)
+                let owned = OwnedRequest(request: request, label: label, isCertain: false) { ended in
                     .more([choice.request(label, after: ended.decoding.of(SamplingDecoding.self))])
                 }
-                return [.request(maker.request(choice.prompt, kind, asked: asked, saved: saved, for: owner))]
+                return [.request(owned)]
             }
         } else {
             let covered = try maker.covered(record).flatMap(self.choices) ?? texts
@@ -174,13 +175,12 @@ private struct Choice: Sendable {
 
     /// - Parameter reasoning: before it, whose request has counted the prompt.
     func request(_ label: RequestLabel, after reasoning: SamplingDecoding? = nil) -> PendingRequest {
-        let owner = RequestOwner(label: label, sharesPrompt: reasoning != nil) { ended in
+        let request = question.maker.request(
+            prompt + (reasoning?.sampled ?? []), tree, asked: question.settings.content(of: .choose))
+        let owned = OwnedRequest(request: request, label: label, sharesPrompt: reasoning != nil) { ended in
             outcome(of: ended, label, after: reasoning)
         }
-        return .request(
-            question.maker.request(
-                prompt + (reasoning?.sampled ?? []), tree, asked: question.settings.content(of: .choose),
-                for: owner))
+        return .request(owned)
     }
 
     private func outcome(

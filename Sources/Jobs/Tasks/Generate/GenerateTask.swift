@@ -78,7 +78,7 @@ package struct GenerateTask: LineTask {
                 stops: stops, text: maker.text.makeTextStream(showing: part.tools?.shown ?? []))
             kind.stopsUntil = part.tools?.opening ?? ""
             kind.scoresPrompt = question.echo != nil && settings.logprobs != nil
-            var request = maker.request(question.tokens, kind, asked: asked, saved: saved, for: part.owner)
+            var request = part.owning(maker.request(question.tokens, kind, asked: asked, saved: saved))
             request.answer = answer
             if let answer { maker.grammars.begin(answer, for: maker.waiter) }
             return [.request(request)]
@@ -140,9 +140,9 @@ struct GenerationPart: Sendable {
     /// Whether the answer is omitted.
     var asksNothing = false
 
-    var owner: RequestOwner {
-        RequestOwner(
-            label: label,
+    func owning(_ request: Request) -> OwnedRequest {
+        OwnedRequest(
+            request: request, label: label,
             // An answer may break its constraint, and reasoning kept in the text is only known at its end.
             isCertain: answer == nil && reasoning != .keep && echo == nil && !asksNothing,
             separatesReasoning: reasoning == .separate
@@ -237,7 +237,7 @@ struct GenerationPart: Sendable {
             kind.stream = part.stream
             var request = request
             (request.kind, request.saved) = (kind, nil)
-            return .more([.request(OwnedRequest(request: request, owner: part.owner))], isAgain: true)
+            return .more([.request(part.owning(request))], isAgain: true)
         }
         let text =
             label.attempt > 0

@@ -65,7 +65,8 @@ struct ScoreTask: LineTask {
             let scores = OpenScores(
                 label, count: parts.count, isList: isList, promptTokens: max(1, own.count))
             return parts.enumerated().map { number, part in
-                let owner = RequestOwner(label: label, sharesPrompt: number > 0) { ended in
+                let request = maker.request(part.prompt, Scoring(part.completion), asked: asked)
+                let owned = OwnedRequest(request: request, label: label, sharesPrompt: number > 0) { ended in
                     let score = GenerationResult.score(
                         ended.decoding.of(ScoringDecoding.self).logprobs,
                         tokens: keepsTokens ? part.completion : nil, provenance: ended.provenance)
@@ -73,8 +74,7 @@ struct ScoreTask: LineTask {
                 } failed: { error, sequence in
                     scores.add(.failure(error), number, admitted: sequence?.clock.admitted)
                 }
-                return .request(
-                    maker.request(part.prompt, Scoring(part.completion), asked: asked, for: owner))
+                return .request(owned)
             }
         }
     }

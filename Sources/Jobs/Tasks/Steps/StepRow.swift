@@ -179,22 +179,19 @@ struct StepRow: Sendable {
 
     /// Returns the work as a step's, whose outcome the row takes.
     private func wrapped(_ work: PendingRequest) -> PendingRequest {
-        guard case .request(var request) = work else { return work }
-        let owner = request.owner
-        request.owner = RequestOwner(
-            label: owner.label, sharesPrompt: owner.sharesPrompt, isCertain: false
-        ) {
-            after(owner.outcome($0))
-        } failed: {
-            after(owner.failed($0, $1))
-        } rowRecord: { saved in
-            guard !owner.sharesPrompt else { return nil }
+        guard case .request(var owned) = work else { return work }
+        let (label, sharesPrompt) = (owned.label, owned.sharesPrompt)
+        (owned.isCertain, owned.separatesReasoning) = (false, false)
+        owned.outcome = { [outcome = owned.outcome] in after(outcome($0)) }
+        owned.failed = { [failed = owned.failed] in after(failed($0, $1)) }
+        owned.rowRecord = { saved in
+            guard !sharesPrompt else { return nil }
             var record = self.record
             // A later try starts again.
-            if vain == 0 { (record.saved, record.attempt) = (saved, owner.label.attempt) }
+            if vain == 0 { (record.saved, record.attempt) = (saved, label.attempt) }
             return record.row == nil && record.saved.tokens.isEmpty && record.attempt == 0 ? nil : record
         }
-        return .request(request)
+        return .request(owned)
     }
 
     private func error(_ error: any Error) -> LineError {
