@@ -108,9 +108,8 @@ enum PendingRequest: Sendable {
 
     /// Memory that it needs, in tokens.
     var weight: Int {
-        guard let owned else { return 0 }
-        let form = owned.answer.map { $0.size / 4 } ?? 0
-        return owned.request.prompt.count + owned.request.kind.weight + form
+        guard case .request(let owned) = self else { return 0 }
+        return owned.request.prompt.count + owned.request.kind.weight + (owned.answer?.size ?? 0) / 4
     }
 
     /// Nil if it needs no model.
@@ -127,7 +126,7 @@ enum PendingRequest: Sendable {
         }
     }
 
-    var isReady: Bool { owned?.isReady ?? true }
+    var isReady: Bool { if case .request(let owned) = self { owned.isReady } else { true } }
 
     /// - Parameters:
     ///   - limit: the first position that can't begin yet.

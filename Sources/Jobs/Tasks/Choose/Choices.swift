@@ -43,41 +43,24 @@ extension GenerateTask {
         try refuseSettings(of: question, record.request)
         let maker = question.maker
         let choice: Choice
-        let completion: Int
-        let work: @Sendable (RequestLabel, InFlightRecord?) -> [PendingRequest]
         if let reasoning = try question.reasoning(), let reasonings = maker.text.reasonings {
             let tree = try Self.tree(
                 texts.map { reasonings.encode(answer: $0) }, of: texts, ends: maker.limits.endOfSequence)
-            let maxTokens = question.maxTokens
             var plan = reasoning.plan
             plan.gap = reasonings.gap
-            plan = try plan.beforeAnswer(ofAtLeast: tree.depth, maxTokens: maxTokens)
-            let asked = question.settings.content(of: .generate)
+            plan = try plan.beforeAnswer(ofAtLeast: tree.depth, maxTokens: question.maxTokens)
             choice = Choice(
-                question: question, prompt: question.tokens, texts: texts, tree: tree, use: reasoning.use)
-            completion = maxTokens
-            work = { [choice, plan] label, saved in
-                let kind = Sampling(
-                    maxTokens: maxTokens - tree.depth, sampling: SamplingParameters(question.settings),
-                    form: { _ in NothingMore() }, constraintID: Array("choices".utf8), reasoning: plan,
-                    stream: label.stream(seed: question.seed &+ label.redo),
-                    endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream()
-                )
-                let request = maker.request(choice.prompt, kind, asked: asked, saved: saved)
-                let owned = OwnedRequest(request: request, label: label, isCertain: false) { ended in
-                    .more([choice.request(label, after: ended.decoding.of(SamplingDecoding.self))])
-                }
-                return [.request(owned)]
-            }
+                question: question, prompt: question.tokens, texts: texts, tree: tree, use: reasoning.use,
+                plan: plan)
         } else {
             let covered = try maker.covered(record).flatMap(self.choices) ?? texts
             choice = try choosing(texts, covered, after: question)
-            completion = choice.tree.depth
-            work = { [choice] label, _ in [choice.request(label)] }
         }
+        let completion = choice.plan == nil ? choice.tree.depth : question.maxTokens
         return PreparedLine(
             prompt: choice.prompt, lengths: [(choice.prompt.count, completion)], isCovered: maker.isCovered,
-            missing: question.missing, work: work)
+            missing: question.missing
+        ) { label, saved in [choice.begun(label, saved)] }
     }
 
     /// Makes the tree of tokens of a line's choices.
@@ -170,11 +153,28 @@ private struct Choice: Sendable {
     let prompt: [Int32]
     let texts: [String]
     let tree: LabelTree
-    /// Use of the reasoning before it; nil if there is none.
+    /// Use of the reasoning before it, and its plan; nil if there is none.
     var use: RequestSettings.ReasoningUse?
+    var plan: ReasoningPlan?
+
+    /// Returns the request that comes first: of the reasoning, after which it is made, or its own.
+    func begun(_ label: RequestLabel, _ saved: InFlightRecord?) -> PendingRequest {
+        guard let plan else { return request(label) }
+        let (maker, settings) = (question.maker, question.settings)
+        let kind = Sampling(
+            maxTokens: question.maxTokens - tree.depth, sampling: SamplingParameters(settings),
+            form: { _ in NothingMore() }, constraintID: Array("choices".utf8), reasoning: plan,
+            stream: label.stream(seed: question.seed &+ label.redo),
+            endOfSequence: maker.limits.endOfSequence, stops: .none, text: maker.text.makeTextStream())
+        let request = maker.request(prompt, kind, asked: settings.content(of: .generate), saved: saved)
+        let owned = OwnedRequest(request: request, label: label, isCertain: false) { ended in
+            .more([self.request(label, after: ended.decoding.of(SamplingDecoding.self))])
+        }
+        return .request(owned)
+    }
 
     /// - Parameter reasoning: before it, whose request has counted the prompt.
-    func request(_ label: RequestLabel, after reasoning: SamplingDecoding? = nil) -> PendingRequest {
+    private func request(_ label: RequestLabel, after reasoning: SamplingDecoding? = nil) -> PendingRequest {
         let request = question.maker.request(
             prompt + (reasoning?.sampled ?? []), tree, asked: question.settings.content(of: .choose))
         let owned = OwnedRequest(request: request, label: label, sharesPrompt: reasoning != nil) { ended in

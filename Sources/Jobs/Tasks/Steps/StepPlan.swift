@@ -166,7 +166,10 @@ package final class StepPlan: LineTask {
         ) { label, saved in
             var label = label
             label.knows(saved?.row.map { GenerationResult.steps(saved: $0) } ?? [])
-            return StepRow(plan: self, record: record, maker: maker, label: label).begun(first, saved)
+            let row = StepRow(
+                plan: self, record: record, maker: maker, label: label, first: step.differs ? nil : first,
+                saved: saved)
+            return row.begun()
         }
     }
 }

@@ -15,19 +15,25 @@ struct StepRow: Sendable {
     private var timing: JSONObject?
     /// Whether something was computed for it.
     private var isOwn = false
-    /// The step in flight.
-    private var place = 0
+    /// The step in flight; -1 before the first.
+    private var place = -1
     /// Number of tries without an accepted result.
     private var vain = 0
     /// The text that decides whether it goes on, while it is held.
     private(set) var text = ""
     /// Digest of what the step in flight asks.
     private var digest: UInt64?
+    /// The line in the first step, which all its rows share if they ask the same in it.
+    private var first: PreparedLine?
     /// An earlier run's part of a step.
     private var saved: InFlightRecord?
 
-    init(plan: StepPlan, record: PromptRecord, maker: RequestMaker, label: RequestLabel) {
+    init(
+        plan: StepPlan, record: PromptRecord, maker: RequestMaker, label: RequestLabel, first: PreparedLine?,
+        saved: InFlightRecord?
+    ) {
         (self.plan, line, self.maker, self.label) = (plan, record, maker, label)
+        (self.first, self.saved) = (first, saved)
     }
 
     var step: StepPlan.Step { plan.steps[place] }
@@ -134,12 +140,10 @@ struct StepRow: Sendable {
         return try !condition.fill(from: line.fields).isEmpty
     }
 
-    private mutating func ask() throws -> RequestOutcome {
-        try ask(step.preparer.prepare(asked) { maker })
-    }
-
     /// Asks what the step in flight asks, or takes the result that an earlier run has of the same.
-    private mutating func ask(_ prepared: PreparedLine) throws -> RequestOutcome {
+    private mutating func ask() throws -> RequestOutcome {
+        let prepared = try first ?? step.preparer.prepare(asked) { maker }
+        first = nil
         var works = prepared.work(stepLabel, nil)
         if vain == 0 {
             digest = step.digest(of: works, line)
@@ -206,21 +210,11 @@ struct StepRow: Sendable {
         InFlightRecord(key: label.key, row: done.isEmpty ? nil : GenerationResult.saved(done), asked: digest)
     }
 
-    /// Begins with the first step.
-    /// - Parameters:
-    ///   - first: the line in the first step, which all its rows share if they begin with the same prompt.
-    ///   - saved: an earlier run's part of the first step.
-    func begun(_ first: PreparedLine?, _ saved: InFlightRecord?) -> [PendingRequest] {
+    /// Returns the work that it begins with.
+    func begun() -> [PendingRequest] {
         var row = self
-        row.saved = saved
         do {
-            let outcome: RequestOutcome
-            if let first, !plan.steps[0].differs, plan.carriedStep != 0 {
-                outcome = try row.ask(first)
-            } else {
-                row.place = -1
-                outcome = try row.goOn()
-            }
+            let outcome = try row.goOn()
             if case .more(let works, _) = outcome { return works }
             return [.outcome(row.label, outcome)]
         } catch {
