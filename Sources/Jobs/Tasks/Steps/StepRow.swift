@@ -68,14 +68,12 @@ struct StepRow: Sendable {
             row.isOwn = row.isOwn || isOwn
             row.timing = row.timing.map { ResultTime.times($0, then: times) } ?? times
             row.line.fields[row.step.name] = Self.value(of: made.value)
-            if try row.holds(step.accept) {
-                row.done.append(made)
-                return try row.passed()
+            let isAccepted = try row.holds(step.accept)
+            if !isAccepted, row.vain + 1 < step.tries {
+                row.vain += 1
+                return try row.ask()
             }
-            row.vain += 1
-            if row.vain < step.tries { return try row.ask() }
-            row.done.append(made)
-            return row.end(dropped: step.name)
+            return try row.goOn(with: made, isAccepted)
         }
     }
 
@@ -97,8 +95,10 @@ struct StepRow: Sendable {
         do { return try next(&row) } catch { return .failed(row.error(error)) }
     }
 
-    /// Continues after a step with an accepted result.
-    private mutating func passed() throws -> RequestOutcome {
+    /// Continues with the result of the step in flight, of several tries the last.
+    private mutating func goOn(with made: JSONMember, _ isAccepted: Bool) throws -> RequestOutcome {
+        done.append(made)
+        guard isAccepted else { return end(dropped: step.name) }
         guard let compared = step.compared else { return try goOn() }
         text = try compared.text.fill(from: line.fields)
         return .held(self)
@@ -150,9 +150,7 @@ struct StepRow: Sendable {
             if let digest, let known = label.earlier[digest] {
                 (timing, isOwn) = (timing ?? ResultTime.none, true)
                 line.fields[step.name] = Self.value(of: known)
-                done.append(JSONMember(name: step.name, value: known))
-                // It is the last of several tries.
-                return try holds(step.accept) ? try passed() : end(dropped: step.name)
+                return try goOn(with: JSONMember(name: step.name, value: known), holds(step.accept))
             }
         }
         if let saved, saved.asked == digest {
