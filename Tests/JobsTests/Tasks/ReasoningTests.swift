@@ -36,25 +36,6 @@ import Testing
             }.joined(), to: "in.jsonl")
     }
 
-    private struct Made {
-        var text: String
-        var reasoning: String?
-        var reason: String
-        var tokens, reasoningTokens: Int
-        var isCut: Bool
-
-        init(_ line: String) throws {
-            // What stood after the beginning of `timing` is cut off.
-            let json = try JSONValue(parsing: Array((line + "}").utf8), limits: .line)
-            text = try #require(json.string("text"), "\(line)")
-            reasoning = json.string("reasoning")
-            reason = json.string("finish_reason") ?? ""
-            tokens = json["usage"]?.int("completion_tokens") ?? -1
-            reasoningTokens = json["usage"]?.int("reasoning_tokens") ?? -1
-            isCut = json["reasoning_cut"] == true
-        }
-    }
-
     private func job(
         _ folder: TestFolder, stop: Bool = false, _ change: (inout JobSettings) -> Void
     ) throws -> JobSettings {
@@ -67,14 +48,14 @@ import Testing
 
     /// The same in all ways, whole or stopped over and over; each result looked at.
     private func same(
-        _ job: JobSettings, _ look: (Made) throws -> Void
+        _ job: JobSettings, _ look: (GenerationResult) throws -> Void
     ) throws -> [String] {
         let reasonings = Self.reasonings()
         let expected = try ScriptedRun.inManyWays(job, reasonings: reasonings) { outcome, lines, _ in
             #expect(outcome.statistics.failed == 0, "\(lines)")
         }
         #expect(try ScriptedRun.stopped(job, seed: 9, steps: 30, reasonings: reasonings) == expected)
-        for line in expected { try look(Made(line)) }
+        for line in expected { try look(ScriptedRun.result(line)) }
         return expected
     }
 
@@ -89,12 +70,14 @@ import Testing
             job
         ) { made in
             let reasoning = try #require(made.reasoning)
-            #expect(made.text.wholeMatch(of: /[a-c]{3,9}!/) != nil && made.reason == "stop")
-            #expect(!reasoning.contains("end") && made.tokens <= 80)
+            #expect(made.text?.wholeMatch(of: /[a-c]{3,9}!/) != nil && made.finishReason == .stop)
+            #expect(!reasoning.contains("end") && made.completionTokens <= 80)
             // The tag that begins it, at most 20 of its own, the sentence and the tag that end it, and what is between.
-            #expect(made.reasoningTokens <= 2 + 20 + 7 + 2 && made.reasoningTokens > 0)
-            #expect(!made.isCut || reasoning.hasSuffix("bc"))
-            if made.isCut { cut += 1 } else { whole += 1 }
+            let count = try #require(made.reasoningTokens)
+            #expect((1...2 + 20 + 7 + 2).contains(count))
+            let isCut = made.own["reasoning_cut"] == true
+            #expect(!isCut || reasoning.hasSuffix("bc"))
+            if isCut { cut += 1 } else { whole += 1 }
         }
         #expect(cut > 3 && whole > 3)
     }
@@ -108,31 +91,32 @@ import Testing
             $0.request.reasoning = "separate"
         }
         let lines = try same(job) { made in
-            let reasoning = try #require(made.reasoning)
-            #expect(!made.text.contains(" the") && !made.text.contains("日") && !reasoning.contains("end"))
+            let (text, reasoning) = (try #require(made.text), try #require(made.reasoning))
+            #expect(!text.contains(" the") && !text.contains("日") && !reasoning.contains("end"))
             if reasoning.contains(" the") || reasoning.contains("日") { inside += 1 }
-            if made.reason == "stop" { stopped += 1 }
-            if made.reason == "reasoning_length" {
+            if made.finishReason == .stop { stopped += 1 }
+            if made.finishReason == .reasoningLength {
                 lost += 1
-                #expect(made.text.isEmpty && made.tokens == made.reasoningTokens && made.tokens == 30)
+                #expect(text.isEmpty && made.completionTokens == 30 && made.reasoningTokens == 30)
             }
         }
         #expect(stopped > 3 && inside > 3 && lost > 0)
         // Kept, text is what was written; dropped, only its tokens are counted.
-        var others: [[Made]] = []
+        var others: [[GenerationResult]] = []
         for use in ["keep", "drop"] {
             var other = job
             other.request.reasoning = use
             let model = ScriptedModel()
             model.reasonings = Self.reasonings()
-            others.append(try ScriptedRun.run(other, model).lines.map(Made.init))
+            others.append(try ScriptedRun.run(other, model).lines.map(ScriptedRun.result))
         }
         for (line, (kept, dropped)) in zip(lines, zip(others[0], others[1])) {
-            let made = try Made(line)
+            let made = try ScriptedRun.result(line)
+            let (text, keptText) = (try #require(made.text), try #require(kept.text))
             #expect(kept.reasoning == nil && dropped.reasoning == nil && dropped.text == made.text)
             let reasoning = Array((made.reasoning ?? "?").utf8)
-            #expect(kept.text.hasSuffix(made.text))
-            #expect(reasoning.isEmpty || Array(kept.text.utf8).firstRange(of: reasoning) != nil)
+            #expect(keptText.hasSuffix(text))
+            #expect(reasoning.isEmpty || Array(keptText.utf8).firstRange(of: reasoning) != nil)
             #expect(
                 kept.reasoningTokens == made.reasoningTokens
                     && dropped.reasoningTokens == made.reasoningTokens)
@@ -149,10 +133,12 @@ import Testing
         let lines = try ScriptedRun.run(job, model).lines
         var same = 0
         for (line, other) in zip(lines, plain) {
-            let (made, before) = (try Made(line), try Made(other))
+            let (made, before) = (try ScriptedRun.result(line), try ScriptedRun.result(other))
             guard made.reasoningTokens == 0 else { continue }
             same += 1
-            #expect(made.text == before.text && made.tokens == before.tokens && made.reason == before.reason)
+            #expect(
+                made.text == before.text && made.completionTokens == before.completionTokens
+                    && made.finishReason == before.finishReason)
         }
         #expect(same > 25)
     }
@@ -167,8 +153,9 @@ import Testing
         var running = job
         running.input = [input]
         let lines = try same(running) { made in
-            #expect(["yes", "no"].contains(made.text) && made.reasoning != nil && made.reasoningTokens > 2)
-            #expect(made.tokens > made.reasoningTokens && made.tokens <= 80)
+            let reasoningTokens = try #require(made.reasoningTokens)
+            #expect(["yes", "no"].contains(made.text) && made.reasoning != nil && reasoningTokens > 2)
+            #expect(made.completionTokens > reasoningTokens && made.completionTokens <= 80)
         }
         #expect(lines.allSatisfy { $0.contains("\"probabilities\":{\"yes\":") })
     }
