@@ -40,7 +40,9 @@ struct FirstLine {
 
     /// - Throws: `UserError` of kind `badJob` if no line of this form can be a prompt.
     func check() throws {
-        if let problem = job.task.type.problem(with: self) { throw UserError(.badJob, at: place, problem) }
+        if job.task == .score, let problem = ScoreTask.problem(with: self) {
+            throw UserError(.badJob, at: place, problem)
+        }
         let format = job.outputFormat
         if job.keep == .all,
             format.table != nil,

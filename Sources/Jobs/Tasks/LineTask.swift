@@ -15,10 +15,6 @@ protocol LineTask: Sendable {
     /// - Throws: `UserError` if its settings are malformed.
     init(_ job: JobSettings, _ builder: PromptBuilder) throws
 
-    /// Returns an error in the first line of a job's input that makes all such lines fail; nil if there is none, or
-    /// it is in the prompt. By default none.
-    static func problem(with line: FirstLine) -> String?
-
     /// Its sources besides the prompt's templates. By default none.
     var sources: TaskSources { get }
 
@@ -29,7 +25,6 @@ protocol LineTask: Sendable {
 
 extension LineTask {
     static func columns(of job: JobSettings) -> [String]? { nil }
-    static func problem(with line: FirstLine) -> String? { nil }
     var sources: TaskSources { ([], []) }
 }
 

@@ -15,6 +15,8 @@ struct ScoreTask: LineTask {
     /// The fields that have completions if the job names none.
     private static let standardFields = ["completion", "text"]
 
+    /// Returns an error in the first line of a job's input that makes all such lines fail; nil if there is none, or
+    /// it is in the prompt.
     static func problem(with line: FirstLine) -> String? {
         if line.isRequest {
             return
