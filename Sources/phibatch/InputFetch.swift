@@ -1,5 +1,6 @@
 import BatchPipeline
 import Errors
+import JSON
 import ModelHub
 import OperatingSystem
 
@@ -17,7 +18,7 @@ extension ModelFetch {
     func bring(_ address: String, _ version: String?) throws -> DistantInput {
         let shown = Addresses.shown(address)
         let input = try fetched { client in
-            let store = InputStore(cache: .standard(), client) { YAMLReader.json(of: $0) }
+            let store = InputStore(cache: .standard(), client) { JSONValue(yaml: $0) }
             return try store.bring(address, version: version)
         }
         let files = counted(input.files.count, "file")

@@ -8,7 +8,7 @@ extension UserError {
     package var isOfSettings: Bool { [.usage, .badJob, .missingInput].contains(kind) }
 }
 
-/// Problem of one value: a setting, a constraint on answers, or YAML text. The caller adds the place.
+/// Problem of one value: a setting, or a constraint on answers. The caller adds the place.
 package struct SettingProblem: Error, Equatable {
     package let message: String
     /// The line at fault, where it is not the setting's own.

@@ -22,8 +22,17 @@ struct SettingValue: Sendable {
     /// Whether it is a command-line option, where all is text and nothing can be quoted.
     let isOption: Bool
 
-    init(_ content: Content, line: Int, folder: String) {
-        (self.content, self.line, self.folder, isOption) = (content, line, folder, false)
+    /// - Parameter folder: that of relative paths.
+    init(_ yaml: YAMLValue, folder: String) {
+        (line, self.folder, isOption) = (yaml.line, folder, false)
+        content =
+            switch yaml.content {
+            case .plain(let text): .plain(text)
+            case .quoted(let text): .quoted(text)
+            case .list(let elements): .list(elements.map { Self($0, folder: folder) })
+            case .mapping(let members):
+                .mapping(members.map { (Self($0.key, folder: folder), Self($0.value, folder: folder)) })
+            }
     }
 
     init(option text: String) { self.init(.plain(text), isOption: true) }
@@ -291,5 +300,14 @@ extension SettingValue {
             }
             return .object(members)
         }
+    }
+}
+
+extension JSONValue {
+    /// Nil if the text is no YAML, or has values that JSON lacks.
+    package init?(yaml text: String) {
+        guard let root = try? YAMLValue.root(of: text), let json = try? SettingValue(root, folder: "").json()
+        else { return nil }
+        self = json
     }
 }

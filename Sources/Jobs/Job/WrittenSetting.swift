@@ -1,4 +1,5 @@
 import Errors
+import JSON
 
 /// Setting as written in a job file (YAML, which includes JSON), or as an option, which overrides the file's.
 package struct WrittenSetting: Sendable {
@@ -43,9 +44,9 @@ package struct WrittenSetting: Sendable {
         }
         guard var text = String(validating: bytes, as: UTF8.self) else { throw wrong("is not UTF-8 text.") }
         if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
-        let found: SettingValue?
-        do { found = try YAMLReader.root(of: text, folder: folder) } catch {
-            throw wrong("\(error.message).", error.line)
+        let found: YAMLValue?
+        do { found = try YAMLValue.root(of: text) } catch {
+            throw wrong("is not valid YAML: \(error.message).", error.line)
         }
         guard let root = found else { throw wrong("is empty; a job needs model, input and output.") }
         guard case .mapping(let members) = root.content else {
@@ -64,7 +65,7 @@ package struct WrittenSetting: Sendable {
                         + NearMiss.hint(for: word, among: JobKey.all.map(\.name)),
                     key.line)
             }
-            return WrittenSetting(setting, value, key.line.map { (name, $0) })
+            return WrittenSetting(setting, SettingValue(value, folder: folder), (name, key.line))
         }
     }
 

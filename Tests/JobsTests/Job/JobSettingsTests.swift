@@ -119,15 +119,7 @@ import Testing
         #expect(problem(Self.required + "chat: false\nsystem: x").contains("have no place"))
     }
 
-    @Test func aliasBombsAreRefusedAtOnce() {
-        var yaml = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
-        for level in 1...9 {
-            let aliases = Array(repeating: "*a\(level - 1)", count: 9).joined(separator: ", ")
-            yaml += "a\(level): &a\(level) [\(aliases)]\n"
-        }
-        yaml += "? *a9\n: x\n"
-        #expect(problem(yaml).contains("YAML aliases"))
-        #expect(problem(Self.required + "system: &s hello\nprompt: *s").isEmpty)
+    @Test func aLargeFileIsRefused() {
         #expect(problem("a: " + String(repeating: "x", count: 2 << 20)).contains("too large"))
     }
 

@@ -130,6 +130,6 @@ struct SchedulerTests {
 
     private static func values(ofYAML name: String) throws -> JSONValue {
         let yaml = try String(contentsOf: JobsClone.top.appending(path: "jobs/" + name), encoding: .utf8)
-        return try #require(YAMLReader.json(of: yaml))
+        return try #require(JSONValue(yaml: yaml))
     }
 }

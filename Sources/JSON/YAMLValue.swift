@@ -1,31 +1,33 @@
-import JSON
+/// A value of a YAML text.
+package struct YAMLValue: Sendable {
+    package enum Content: Sendable {
+        /// Unquoted text: a number, a word, ...
+        case plain(String)
+        /// Quoted text or a block: always a string.
+        case quoted(String)
+        case list([YAMLValue])
+        case mapping([(key: YAMLValue, value: YAMLValue)])
+    }
 
-/// Reads the single document of a YAML 1.2 text.
-///
-/// Mappings keep their order and have distinct keys. Tags, directives, keys after `?` and `...` are errors.
-package struct YAMLReader {
-    /// The deepest nesting of values.
-    private static let depthLimit = 200
-    /// Aliases multiply: this many yield at most some ten thousand values.
-    private static let aliasLimit = 24
-
-    private let bytes: [UInt8]
-    /// Folder that relative paths in values start from.
-    private let folder: String
-    private var at = 0
+    package let content: Content
     /// From 1.
-    private var line = 1
-    private var lineStart = 0
-    /// The number of open brackets, within which indentation is ignored.
-    private var brackets = 0
-    private var depth = 0
-    private var anchors: [[UInt8]: SettingValue] = [:]
-    private var aliases = 0
+    package let line: Int
 
-    /// - Parameter folder: that of relative paths in values.
-    /// - Returns: nil if there is no document.
-    static func root(of text: String, folder: String = "") throws(SettingProblem) -> SettingValue? {
-        var reader = YAMLReader(bytes: Array(text.utf8), folder: folder)
+    init(_ content: Content, line: Int) { (self.content, self.line) = (content, line) }
+
+    /// Text of a scalar.
+    package var scalar: String? {
+        switch content {
+        case .plain(let text), .quoted(let text): text
+        case .list, .mapping: nil
+        }
+    }
+
+    /// Reads the single document of a text.
+    /// - Returns: nil if there is none.
+    /// - Throws: `JSONFault` with the line.
+    package static func root(of text: String) throws(JSONFault) -> YAMLValue? {
+        var reader = YAMLReader(bytes: Array(text.utf8))
         for scalar in text.unicodeScalars {
             if scalar == "\n" { reader.line += 1 }
             if scalar.properties.generalCategory == .control, !["\t", "\n", "\r", "\u{85}"].contains(scalar) {
@@ -36,19 +38,28 @@ package struct YAMLReader {
         reader.line = 1
         return try reader.document()
     }
+}
 
-    /// Nil if the text is no YAML, or has values that JSON lacks.
-    package static func json(of text: String) -> JSONValue? { try? root(of: text)?.json() }
+/// Reads what job files have of YAML 1.2. Mappings keep their order and have distinct keys. Anchors, aliases, tags,
+/// directives, keys after `?` and `...` are errors.
+private struct YAMLReader {
+    /// The deepest nesting of values.
+    private static let depthLimit = 200
 
-    private func fault(_ message: String) -> SettingProblem {
-        SettingProblem("is not valid YAML: \(message)", line: line)
-    }
+    let bytes: [UInt8]
+    private var at = 0
+    fileprivate(set) var line = 1
+    private var lineStart = 0
+    /// The number of open brackets, within which indentation is ignored.
+    private var brackets = 0
+    private var depth = 0
 
-    private mutating func document() throws(SettingProblem) -> SettingValue? {
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    func fault(_ message: String) -> JSONFault { JSONFault(message, line: line) }
+
+    mutating func document() throws(JSONFault) -> YAMLValue? {
         try skip()
-        if column == 0, peek() == "%" {
-            throw fault("directives are not supported; a text that begins with % must be in \"quotes\"")
-        }
         let isExplicit = isAtMarker
         if isExplicit { at += 3 } else if isAtEnd { return nil }
         let root = try node(in: -1, mayBeCompact: !isExplicit)
@@ -107,7 +118,7 @@ package struct YAMLReader {
     /// Skips blanks, comments and line ends.
     /// - Returns: whether the next text is the first on its line.
     @discardableResult
-    private mutating func skip() throws(SettingProblem) -> Bool {
+    private mutating func skip() throws(JSONFault) -> Bool {
         while true {
             let start = at
             let isHead = column == 0
@@ -123,74 +134,24 @@ package struct YAMLReader {
             return bytes[lineStart..<at].allSatisfy { Self.isBlank(Unicode.Scalar($0)) }
         }
     }
-
-    // MARK: Anchors
-
-    /// Reads `&name`.
-    /// - Returns: the name, and whether the value begins on a later line.
-    private mutating func properties() throws(SettingProblem) -> (anchor: [UInt8]?, crossed: Bool) {
-        var found = (anchor: [UInt8]?.none, crossed: false)
-        if peek() == "&" {
-            found.anchor = try name()
-            guard Self.endsWord(peek()) || (brackets > 0 && Self.isBracket(peek())) else {
-                throw fault("a name after & must be followed by a space")
-            }
-            found.crossed = try skip()
-        }
-        if peek() == "!" {
-            throw fault("tags are not supported; a text that begins with ! must be in \"quotes\"")
-        }
-        return found
-    }
-
-    private mutating func name() throws(SettingProblem) -> [UInt8] {
-        at += 1
-        let start = at
-        while !Self.endsWord(peek()), !Self.isBracket(peek()), peek() != ":" || !Self.endsWord(peek(1)) {
-            at += 1
-        }
-        guard at > start else { throw fault("a name is missing after & or *") }
-        return Array(bytes[start..<at])
-    }
-
-    private mutating func alias() throws(SettingProblem) -> SettingValue {
-        let name = try name()
-        aliases += 1
-        guard aliases <= Self.aliasLimit else {
-            throw SettingProblem(
-                "uses more than \(Self.aliasLimit) YAML aliases; write the values out", line: line)
-        }
-        guard let value = anchors[name] else {
-            throw fault("nothing before it is named &\(String(decoding: name.prefix(64), as: UTF8.self))")
-        }
-        return value
-    }
-
-    private mutating func remember(_ value: SettingValue, as anchor: [UInt8]?) {
-        if let anchor { anchors[anchor] = value }
-    }
 }
 
 /// Values nested by indentation.
 extension YAMLReader {
-    private func value(_ content: SettingValue.Content, line: Int) -> SettingValue {
-        SettingValue(content, line: line, folder: folder)
-    }
+    private var empty: YAMLValue { YAMLValue(.plain(""), line: line) }
 
-    private var empty: SettingValue { value(.plain(""), line: line) }
-
-    /// - Throws: `SettingProblem` with the line of the first of two equal keys.
+    /// - Throws: `JSONFault` with the line of the first of two equal keys.
     private func mapping(
-        _ members: [(key: SettingValue, value: SettingValue)], line: Int
-    ) throws(SettingProblem) -> SettingValue {
-        var lines: [String: Int?] = [:]
+        _ members: [(key: YAMLValue, value: YAMLValue)], line: Int
+    ) throws(JSONFault) -> YAMLValue {
+        var lines: [String: Int] = [:]
         for (key, _) in members {
             guard let name = key.scalar, let first = lines.updateValue(key.line, forKey: name) else {
                 continue
             }
-            throw SettingProblem("the key \(name.prefix(64)) is given more than once; keep one", line: first)
+            throw JSONFault("the key \(name.prefix(64)) is given more than once; keep one", line: first)
         }
-        return value(.mapping(members), line: line)
+        return YAMLValue(.mapping(members), line: line)
     }
 
     /// Reads the next value, or an empty one if there is none.
@@ -200,7 +161,7 @@ extension YAMLReader {
     ///   - isListIn: whether a list may stand in the same column, as after `key:`.
     private mutating func node(
         in indent: Int, mayBeCompact: Bool, isListIn: Bool = false
-    ) throws(SettingProblem) -> SettingValue {
+    ) throws(JSONFault) -> YAMLValue {
         depth += 1
         defer { depth -= 1 }
         try checkDepth()
@@ -210,33 +171,21 @@ extension YAMLReader {
         if isAtEnd || isAtMarker { return missing }
         if isFirst, column <= indent, !(isListIn && column == indent && isSign("-")) { return missing }
         let (start, startLine) = (column, line)
-        let before = empty
-        let properties = try properties()
-        let value: SettingValue
-        if properties.crossed {
-            value = try node(in: indent, mayBeCompact: true, isListIn: isListIn)
-        } else if isSign("-"), properties.anchor == nil {
+        if isSign("-") {
             guard mayBeCompact else { throw fault("a list can't begin on the line of its key") }
-            value = try list(at: start)
-        } else if peek() == "|" || peek() == ">" {
-            value = try blockScalar(in: indent)
-        } else {
-            value = (properties.anchor != nil && isAtEnd) || isSign(":") ? before : try inline(in: indent)
-            if line != startLine {
-                if isBeforeColon() { throw fault("a key must be on one line") }
-            } else if isBeforeColon() {
-                guard mayBeCompact else {
-                    throw fault("a second key can't follow on the same line; quote a text with \": \"")
-                }
-                remember(value, as: properties.anchor)
-                return try mapping(at: start, value)
-            }
+            return try list(at: start)
         }
-        remember(value, as: properties.anchor)
-        return value
+        if peek() == "|" || peek() == ">" { return try blockScalar(in: indent) }
+        let value = isSign(":") ? empty : try inline(in: indent)
+        guard isBeforeColon() else { return value }
+        guard line == startLine else { throw fault("a key must be on one line") }
+        guard mayBeCompact else {
+            throw fault("a second key can't follow on the same line; quote a text with \": \"")
+        }
+        return try mapping(at: start, value)
     }
 
-    private func checkDepth() throws(SettingProblem) {
+    private func checkDepth() throws(JSONFault) {
         guard depth + brackets <= Self.depthLimit else { throw fault("values lie too deep in each other") }
     }
 
@@ -250,9 +199,8 @@ extension YAMLReader {
     }
 
     /// Reads a value that is not nested by indentation.
-    private mutating func inline(in indent: Int) throws(SettingProblem) -> SettingValue {
+    private mutating func inline(in indent: Int) throws(JSONFault) -> YAMLValue {
         switch peek() {
-        case "*": try alias()
         case "[", "{": try bracketed()
         case "\"", "'": try quoted()
         default: try plain(in: indent)
@@ -260,7 +208,7 @@ extension YAMLReader {
     }
 
     /// Whether another entry follows in this column.
-    private mutating func goesOn(at start: Int) throws(SettingProblem) -> Bool {
+    private mutating func goesOn(at start: Int) throws(JSONFault) -> Bool {
         let isFirst = try skip()
         if isAtEnd || isAtMarker || (isFirst && column < start) { return false }
         guard isFirst, column == start else {
@@ -272,45 +220,43 @@ extension YAMLReader {
         return true
     }
 
-    private mutating func list(at start: Int) throws(SettingProblem) -> SettingValue {
+    private mutating func list(at start: Int) throws(JSONFault) -> YAMLValue {
         let line = line
-        var elements: [SettingValue] = []
+        var elements: [YAMLValue] = []
         repeat {
             at += 1
             elements.append(try node(in: start, mayBeCompact: true))
         } while try goesOn(at: start) && isSign("-")
-        return value(.list(elements), line: line)
+        return YAMLValue(.list(elements), line: line)
     }
 
     /// - Parameter first: its first key, already read up to the colon.
     private mutating func mapping(
-        at start: Int, _ first: SettingValue
-    ) throws(SettingProblem) -> SettingValue {
-        var (members, key): ([(key: SettingValue, value: SettingValue)], SettingValue) = ([], first)
+        at start: Int, _ first: YAMLValue
+    ) throws(JSONFault) -> YAMLValue {
+        var (members, key): ([(key: YAMLValue, value: YAMLValue)], YAMLValue) = ([], first)
         while true {
             at += 1
             members.append((key, try node(in: start, mayBeCompact: false, isListIn: true)))
-            guard try goesOn(at: start) else { return try mapping(members, line: first.line ?? line) }
+            guard try goesOn(at: start) else { return try mapping(members, line: first.line) }
             key = try self.key(in: start)
         }
     }
 
-    private mutating func key(in indent: Int) throws(SettingProblem) -> SettingValue {
+    private mutating func key(in indent: Int) throws(JSONFault) -> YAMLValue {
         let startLine = line
-        let properties = try properties()
         let key = isSign(":") ? empty : try inline(in: indent)
         guard line == startLine, isBeforeColon() else {
             line = startLine
             throw fault("this should be a key, with a colon and a space after it")
         }
-        remember(key, as: properties.anchor)
         return key
     }
 }
 
 /// Lists and mappings in brackets, as in JSON.
 extension YAMLReader {
-    private mutating func bracketed() throws(SettingProblem) -> SettingValue {
+    private mutating func bracketed() throws(JSONFault) -> YAMLValue {
         if peek() == "{", peek(1) == "{" {
             throw fault("a text that begins with {{ must have quotes around it: \"{{ prompt }}\"")
         }
@@ -319,21 +265,21 @@ extension YAMLReader {
         try checkDepth()
         let (line, isList) = (line, peek() == "[")
         let end: Unicode.Scalar = isList ? "]" : "}"
-        var elements: [SettingValue] = []
-        var members: [(key: SettingValue, value: SettingValue)] = []
+        var elements: [YAMLValue] = []
+        var members: [(key: YAMLValue, value: YAMLValue)] = []
         at += 1
         while true {
             try skip()
             guard !isAtEnd, !isAtMarker else { throw fault("a bracket is not closed; \(end) is missing") }
             if peek() == end { break }
-            let first = try bracketedNode(mayBeEmpty: false)
+            let first = try bracketedValue(mayBeEmpty: false)
             try skip()
             if isList {
                 elements.append(first)
             } else if peek() == ":" {
                 at += 1
                 try skip()
-                members.append((first, try bracketedNode(mayBeEmpty: true)))
+                members.append((first, try bracketedValue(mayBeEmpty: true)))
                 try skip()
             } else {
                 members.append((first, empty))
@@ -346,30 +292,20 @@ extension YAMLReader {
             }
         }
         at += 1
-        return isList ? value(.list(elements), line: line) : try mapping(members, line: line)
+        return isList ? YAMLValue(.list(elements), line: line) : try mapping(members, line: line)
     }
 
-    private mutating func bracketedNode(mayBeEmpty: Bool) throws(SettingProblem) -> SettingValue {
-        let before = empty
-        let properties = try properties()
-        let value: SettingValue
-        switch peek() {
-        case ":" where isSign(":"): value = before
-        case ",", "]", "}":
-            guard mayBeEmpty || properties.anchor != nil else {
-                throw fault("a value is missing before \(peek())")
-            }
-            value = before
-        default: value = try inline(in: -1)
-        }
-        remember(value, as: properties.anchor)
-        return value
+    private mutating func bracketedValue(mayBeEmpty: Bool) throws(JSONFault) -> YAMLValue {
+        if isSign(":") { return empty }
+        guard [",", "]", "}"].contains(peek()) else { return try inline(in: -1) }
+        guard mayBeEmpty else { throw fault("a value is missing before \(peek())") }
+        return empty
     }
 }
 
 /// Texts on one line or several; line ends become spaces.
 extension YAMLReader {
-    private mutating func plain(in indent: Int) throws(SettingProblem) -> SettingValue {
+    private mutating func plain(in indent: Int) throws(JSONFault) -> YAMLValue {
         guard !isAtEnd, canBeginPlain else {
             throw fault(
                 isAtEnd
@@ -395,7 +331,7 @@ extension YAMLReader {
             }
             text += Self.folded(breaks)
         }
-        return value(.plain(String(decoding: text, as: UTF8.self)), line: startLine)
+        return YAMLValue(.plain(String(decoding: text, as: UTF8.self)), line: startLine)
     }
 
     private var canBeginPlain: Bool {
@@ -431,7 +367,7 @@ extension YAMLReader {
 
     private static func folded(_ breaks: Int) -> [UInt8] { breaks == 1 ? [0x20] : feeds(breaks - 1) }
 
-    private mutating func quoted() throws(SettingProblem) -> SettingValue {
+    private mutating func quoted() throws(JSONFault) -> YAMLValue {
         let (startLine, quote) = (line, peek())
         var text: [UInt8] = []
         // Blanks at the end of a line are dropped, except those written as escapes.
@@ -448,7 +384,7 @@ extension YAMLReader {
                 solid = text.count
             } else if peek() == "\\", quote == "\"" {
                 at += 1
-                text += Self.isBreak(peek()) ? Self.feeds(takeBreaks() - 1) : try escape()
+                text += try escape()
                 solid = text.count
             } else {
                 text.append(bytes[at])
@@ -456,27 +392,26 @@ extension YAMLReader {
             }
         }
         at += 1
-        return value(.quoted(String(decoding: text, as: UTF8.self)), line: startLine)
+        return YAMLValue(.quoted(String(decoding: text, as: UTF8.self)), line: startLine)
     }
 
     private static let escapes: [Unicode.Scalar: Unicode.Scalar] = [
-        "b": "\u{08}", "t": "\t", "n": "\n", "f": "\u{0C}", "r": "\r", " ": " ", "\"": "\"", "/": "/",
-        "\\": "\\", "'": "'",
+        "b": "\u{08}", "t": "\t", "n": "\n", "f": "\u{0C}", "r": "\r", "\"": "\"", "/": "/", "\\": "\\",
     ]
 
     /// Reads an escape after its backslash.
-    private mutating func escape() throws(SettingProblem) -> [UInt8] {
+    private mutating func escape() throws(JSONFault) -> [UInt8] {
         let letter = peek()
         at += 1
         if let scalar = Self.escapes[letter] { return Array(String(scalar).utf8) }
-        guard let digits = ["x": 2, "u": 4, "U": 8][letter] else {
+        guard letter == "u" else {
             throw fault("an unknown escape after \\; a backslash itself is \\\\ in \"quotes\"")
         }
-        var value = try number(digits: digits)
+        var value = try number()
         // JSON writes a character beyond U+FFFF as two.
-        if 0xD800...0xDBFF ~= value, digits == 4, peek() == "\\", peek(1) == "u" {
+        if 0xD800...0xDBFF ~= value, peek() == "\\", peek(1) == "u" {
             at += 2
-            let low = try number(digits: 4)
+            let low = try number()
             guard 0xDC00...0xDFFF ~= low else {
                 throw fault("\\u\(String(value, radix: 16)) is half a character")
             }
@@ -488,11 +423,11 @@ extension YAMLReader {
         return Array(String(scalar).utf8)
     }
 
-    private mutating func number(digits: Int) throws(SettingProblem) -> UInt32 {
+    private mutating func number() throws(JSONFault) -> UInt32 {
         var value: UInt32 = 0
-        for _ in 0..<digits {
+        for _ in 0..<4 {
             guard let digit = Character(peek()).hexDigitValue else {
-                throw fault("an escape needs \(digits) hexadecimal digits")
+                throw fault("an escape needs 4 hexadecimal digits")
             }
             value = value << 4 | UInt32(digit)
             at += 1
@@ -503,11 +438,11 @@ extension YAMLReader {
 
 /// Texts after `|`, which keep their lines, and after `>`, whose lines are joined.
 extension YAMLReader {
-    private mutating func blockScalar(in indent: Int) throws(SettingProblem) -> SettingValue {
+    private mutating func blockScalar(in indent: Int) throws(JSONFault) -> YAMLValue {
         let (startLine, isFolded) = (line, peek() == ">")
-        let (number, end) = try header(in: indent)
-        // Without a number, the first line that is not empty has the margin.
-        var (margin, least) = (number, max(indent + 1, 1))
+        let end = try header()
+        // The first line that is not empty has the margin.
+        var (margin, least) = (Int?.none, max(indent + 1, 1))
         var text: [UInt8] = []
         var (breaks, wasBlank, isFirst) = (0, false, true)
         while true {
@@ -540,21 +475,19 @@ extension YAMLReader {
         }
         // The end of the last line, and empty ones after it.
         text += Self.feeds(end == "+" ? breaks : end.isEmpty && !isFirst ? min(breaks, 1) : 0)
-        return value(.quoted(String(decoding: text, as: UTF8.self)), line: startLine)
+        return YAMLValue(.quoted(String(decoding: text, as: UTF8.self)), line: startLine)
     }
 
     /// Reads the first line.
-    /// - Returns: the column of the text's lines, if a number tells it. `-` for no line end after the text, `+` for all;
-    ///   empty is one.
-    private mutating func header(in indent: Int) throws(SettingProblem) -> (margin: Int?, end: Substring) {
+    /// - Returns: `-` for no line end after the text, `+` for all; empty is one.
+    private mutating func header() throws(JSONFault) -> Substring {
         let start = at
         skipLine()
         let text = String(decoding: bytes[start..<at], as: UTF8.self)
-        let pattern = /[|>](?<number>[1-9])?(?<end>[-+]?)(?<more>[1-9])?[ \t]*(?:[ \t]#(?s:.*))?/
-        guard let parts = text.wholeMatch(of: pattern), parts.number == nil || parts.more == nil else {
+        guard let parts = text.wholeMatch(of: /[|>]([-+]?)[ \t]*(?:[ \t]#(?s:.*))?/) else {
             throw fault("a text after | or > begins on the next line; quote one that begins with them")
         }
         if !isAtEnd { takeBreak() }
-        return ((parts.number ?? parts.more).flatMap { Int($0) }.map { max(indent, 0) + $0 }, parts.end)
+        return parts.1
     }
 }
