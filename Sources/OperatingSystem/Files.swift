@@ -259,13 +259,13 @@ extension Files {
 }
 
 /// System calls for streams.
-enum FileCalls {
+package enum FileCalls {
     /// Bytes that a ready pipe takes without blocking.
-    static let pipeUnit = Int(PIPE_BUF)
+    package static let pipeUnit = Int(PIPE_BUF)
 
     /// Whether `descriptor` accepts bytes now, or fails now.
     /// - Parameter milliseconds: time to wait; unlimited if negative.
-    static func isReady(_ descriptor: Int32, milliseconds: Int32) -> Bool {
+    package static func isReady(_ descriptor: Int32, milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         while true {
             let found = poll(&entry, 1, milliseconds)
@@ -274,14 +274,14 @@ enum FileCalls {
         }
     }
 
-    enum Written {
+    package enum Written {
         case bytes(Int)
         /// The descriptor is non-blocking and full.
         case later
         case failed
     }
 
-    static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Written {
+    package static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Written {
         while true {
             let count = FoundationShim.write(descriptor, bytes.baseAddress, bytes.count)
             if count > 0 { return .bytes(count) }

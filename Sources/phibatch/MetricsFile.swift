@@ -1,5 +1,6 @@
 import BatchPipeline
 import FoundationShim
+import OperatingSystem
 
 /// A run's numbers in Prometheus' text format, for node_exporter's textfile collector: a file that is replaced as a
 /// whole, so that a reader sees the numbers of one moment.

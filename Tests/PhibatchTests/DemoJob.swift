@@ -70,7 +70,7 @@ struct DemoJob {
         get throws {
             try FileManager.default.subpathsOfDirectory(atPath: folder).filter { name in
                 guard name.hasSuffix(".log") else { return true }
-                return (try? OutputLog(folder + "/" + name, in: .real))?.isOpen == true
+                return (try? OutputLog(RunFile(folder + "/" + name)))?.isOpen == true
             }.sorted()
         }
     }

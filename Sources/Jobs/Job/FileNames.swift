@@ -61,7 +61,7 @@ package struct FileNames {
         var entries = job.input.map { file($0, "the input") } + job.sources.map { file($0.path, $0.what) }
         entries.append(file(job.output, "the output", "output"))
         if job.output != "-" {
-            entries += try OutputPaths(output: job.output, in: .real).own.map {
+            entries += try OutputPaths(output: job.output).own.map {
                 file($0.path, "a file kept beside the output (\($0.use.rawValue))", "output")
             }
             if job.provenance {

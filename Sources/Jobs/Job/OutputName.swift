@@ -55,7 +55,7 @@ extension JobSettings {
     func checkOutputNames() throws {
         for path in [wholeOutput, errors ?? "-"] { try OutputName(path).check() }
         for path in [output, errors ?? "-"] where path != "-" {
-            _ = try OutputPaths(output: path, in: .real).makePacker()
+            _ = try OutputPaths(output: path).makePacker()
         }
         do throws(UserError) { if outputFormat.table != nil { _ = try DuckDB.program() } } catch {
             throw UserError(.badJob, at: output, error.text)

@@ -39,8 +39,7 @@ extension JobSettings {
     }
 
     private func checkOutput() throws {
-        let system = FileSystem.real
-        let paths = try OutputPaths(output: output, in: system)
+        let paths = try OutputPaths(output: output)
         // If the folder is missing, the first existing one above it must be writable.
         var folder = paths.folder
         while Files.kind(of: folder) == nil {
@@ -54,7 +53,7 @@ extension JobSettings {
         try explaining(
             .cannotWrite, at: folder, "the folder is not writable, so \(output) can't be written",
             try Files.checkAccess(folder, writing: true))
-        _ = try OutputPlace(paths, output: output, in: system)
+        _ = try paths.examined()
     }
 
     /// - Throws: `UserError` if the path of the store of answers is unusable.
@@ -72,7 +71,7 @@ extension JobSettings {
     /// - Throws: `UserError` of kind `cannotWrite`.
     package func makeOutputFolder() throws {
         for path in [output, errors].compactMap({ $0 }) where path != "-" {
-            let folder = try OutputPaths(output: path, in: .real).folder
+            let folder = try OutputPaths(output: path).folder
             try explaining(.cannotWrite, at: folder, "the folder can't be made", try Files.makeFolder(folder))
         }
     }

@@ -8,22 +8,20 @@ enum FailedLines {
     static func draft(
         _ path: String, _ encoder: ResultEncoder, in system: FileSystem
     ) throws -> ResultDraft {
-        let paths = try OutputPaths(output: path, in: system)
-        let place = try OutputPlace(paths, output: path, in: system)
+        let paths = try OutputPaths(output: path, in: system).examined()
         // Only a run of this output writes it, and that has the output's lock.
-        try RunFile.removeLeftover(paths.draft, .outputDraft, isKnown: true, in: system)
-        return try ResultDraft(at: place, encoder)
+        try paths.draft.removeLeftover(isKnown: true)
+        return try ResultDraft(at: paths, encoder)
     }
 
     /// - Throws: `UserError` if something else than a run's failed lines has the name, such as another job's output.
     static func check(_ path: String, in system: FileSystem) throws {
-        let paths = try OutputPaths(output: path, in: system)
-        _ = try OutputPlace(paths, output: path, in: system)
+        let paths = try OutputPaths(output: path, in: system).examined()
         guard Files.kind(of: paths.output) == .regular,
             let start = try? ByteSource(path: paths.output).readAll(limit: 1 << 20), !start.isEmpty
         else { return }
         // An output has files of its own beside it.
-        let isOutput = Files.kind(of: paths.log) != nil
+        let isOutput = Files.kind(of: paths.log.path) != nil
         let lines = start.split(separator: 0x0a, maxSplits: 2)
         if !isOutput, lines.prefix(2).contains(where: isFailedLine) { return }
         throw UserError(

@@ -54,7 +54,7 @@ package struct JobStatus {
         system: FileSystem = .real
     ) throws -> JobStatus {
         let paths = try OutputPaths(output: output, in: system)
-        let lock = try OutputLock.probe(paths, in: system)
+        let lock = try OutputLock.probe(paths)
         var status = JobStatus(holder: lock.holder)
         let log = try OutputLog.find(of: output, in: system)
         let isOpen = log?.isOpen ?? false
@@ -85,7 +85,7 @@ package struct JobStatus {
 
     /// Whether a path is an output rather than a job file: there is its log beside it.
     package static func isOutput(_ path: String) throws -> Bool {
-        let paths = try OutputPaths(output: path, in: .real)
-        return (try? RunFile.open(paths.log, .log, .readOwn, in: .real)) != nil
+        let log = try OutputPaths(output: path).log
+        return (try? log.open(.readOwn)) != nil
     }
 }

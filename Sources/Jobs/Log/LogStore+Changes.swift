@@ -20,7 +20,7 @@ extension LogStore {
             guard !fingerprint.changes(from: old).isEmpty || old.digest != fingerprint.digest else {
                 return nil
             }
-            return Change(path: paths.log, isBegun: true, old: old)
+            return Change(path: paths.log.path, isBegun: true, old: old)
         }
         guard let settings, case let old = settings.fingerprint, old != fingerprint else { return nil }
         // Results of other settings were kept, and there was nothing else to do.

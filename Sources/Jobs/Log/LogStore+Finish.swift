@@ -18,7 +18,7 @@ extension LogStore {
     /// be lost of an earlier output stays under another name.
     func writeOutput() throws {
         let output = try OutputWriter(
-            at: place, header, replacing: lock.log, format: job.outputFormat, samples: job.sampleCount,
+            at: paths, header, replacing: lock.log, format: job.outputFormat, samples: job.sampleCount,
             errors: job.errors)
         var keeps = false
         var (next, position) = (readResults(from: 0), 0)
@@ -31,7 +31,7 @@ extension LogStore {
         try output.finish { keeps = try keepEarlier(isReplaced: $0) }
         (lock.log, lock.isNew) = (output.log, false)
         warnings += output.warnings
-        if keeps { warnings += oldFiles.removeOldest(but: job.keepOld) }
+        if keeps { warnings += removeOld(but: job.keepOld) }
     }
 
     /// Reads some results and their lines, those of positions from `start` on. Until they are there, nothing else uses the store.

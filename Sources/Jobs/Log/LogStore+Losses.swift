@@ -41,7 +41,7 @@ extension LogStore {
         throw UserError(
             .wouldLose, at: paths.output,
             "the input has no lines, and results of an earlier run are there. They stay: an input without lines "
-                + "never replaces results. If they may go, remove \(outputSize > 0 ? paths.output : paths.log)."
+                + "never replaces results. If they may go, remove \(outputSize > 0 ? paths.output : paths.log.path)."
         )
     }
 
@@ -71,13 +71,15 @@ extension LogStore {
             if keepsOutput { warnings.append(text + "the earlier output is not kept, as keep_old is 0.") }
             return found.begun?.isRestarted == true
         }
-        let name = try oldFiles.keep(output: keepsOutput, log: keepsLog || found.finished != nil)
+        let name = try paths.keepOld(output: keepsOutput, log: keepsLog || found.finished != nil)
         try system.syncFolder(paths.folder)
         warnings.append(text + "\(keepsOutput ? "the earlier output is" : "its log is") kept as \(name).")
         return true
     }
 
-    var oldFiles: OldFiles {
-        OldFiles(paths: paths, spared: job.input + job.pick.compactMap { $0.file?.path }, system: system)
+    /// Removes earlier files, except those that the run reads.
+    /// - Returns: what went wrong.
+    func removeOld(but count: Int) -> [String] {
+        paths.removeOld(but: count, sparing: job.input + job.pick.compactMap { $0.file?.path })
     }
 }

@@ -28,7 +28,7 @@ extension LogStore: ResultStore {
             ).line
             guard line.count < ChecksummedLine.maximumLength else {
                 throw UserError(
-                    .io, at: paths.log,
+                    .io, at: paths.log.path,
                     "the result of line \(key.id) is over \(ChecksummedLine.maximumLength >> 20) MiB long.")
             }
             // A failed line that was tried again to the same end adds nothing. (Its piece may hold a result that went well.)

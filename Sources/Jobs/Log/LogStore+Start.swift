@@ -44,14 +44,14 @@ extension LogStore {
             // Results of other runs in a finished output count as before.
             writer.header.kept = settings.kept
         }
-        try place.tighten(lock.log)
+        try paths.tighten(lock.log)
         try loadOutput()
         try loadRecords()
         claims.begin()
     }
 
     var beginAgain: String {
-        "use --restart to begin again (what there is is kept as \(oldFiles.name(1)) or the next number)."
+        "use --restart to begin again (what there is is kept as \(paths.oldName(1)) or the next number)."
     }
 
     /// The log holds nothing, and an output that is there is nobody's.
@@ -79,17 +79,17 @@ extension LogStore {
             lock.isNew = try !system.exists(paths.output)
             return
         }
-        let name = try oldFiles.keep(output: false, log: true)
+        let name = try paths.keepOld(output: false, log: true)
         try system.syncFolder(paths.folder)
         if keepsRows { try openPreviousRows([Paths.name(of: name)] + (found.begun?.rowsFrom ?? [])) }
         if found.isOpen { notes.append("begun again; the earlier log is kept as \(name).") }
-        notes += oldFiles.removeOldest(but: max(1, job.keepOld))
+        notes += removeOld(but: max(1, job.keepOld))
         // At once: else a kill before the first result would forget the restart.
         writer.header.isRestarted = true
-        let log = try place.makeOwnFile(paths.logDraft)
+        let log = try paths.makeOwnFile(paths.logDraft)
         try log.write(writer.header.line + [0x0A])
         try log.sync()
-        try OutputLog.put(log, inPlaceOf: lock.log, at: paths, in: system)
+        try OutputLog.put(log, inPlaceOf: lock.log, at: paths)
         lock.log = log
         found = try OutputLog(reading: log, into: claims.index)
         writer.resume(at: try log.info().size, hasBegun: true)
@@ -102,7 +102,7 @@ extension LogStore {
     private func openPreviousRows(_ names: [String], missed: (String) -> Void = { _ in }) throws {
         for name in names.map(Paths.name) where !job.steps.isEmpty {
             let rows: OutputLog?
-            do { rows = try OutputLog(Paths.join(paths.folder, name), in: system) } catch let error
+            do { rows = try OutputLog(RunFile(Paths.join(paths.folder, name), in: system)) } catch let error
                 as UserError
                 where error.kind == .mismatch
             {
@@ -142,7 +142,7 @@ extension LogStore {
     }
 
     private func loadRecords() throws {
-        let outcome = try found.readPlain { try accepts($0, at: paths.log) }
+        let outcome = try found.readPlain { try accepts($0, at: paths.log.path) }
         if outcome.isTorn {
             try lock.log.resize(to: outcome.end)
             notes.append("\(paths.log): an unfinished last line was cut off.")
@@ -169,11 +169,11 @@ extension LogStore {
 
 extension OutputLog {
     /// Gives a draft that is the output's log its name, and removes any other draft.
-    static func settle(_ lock: OutputLock, at paths: OutputPaths, in system: FileSystem) throws {
-        guard let draft = try RunFile.open(paths.logDraft, .logDraft, .readWrite, in: system) else { return }
-        guard try draft.lock() else { throw RunFile.inUse(paths.logDraft) }
-        if try find(of: paths.output, in: system)?.file.path == paths.logDraft {
-            try put(draft, inPlaceOf: lock.log, at: paths, in: system)
+    static func settle(_ lock: OutputLock, at paths: OutputPaths) throws {
+        guard let draft = try paths.logDraft.open(.readWrite) else { return }
+        guard try draft.lock() else { throw paths.logDraft.inUse }
+        if try find(of: paths.output, in: paths.system)?.file.path == draft.path {
+            try put(draft, inPlaceOf: lock.log, at: paths)
             (lock.log, lock.isNew) = (draft, false)
         } else {
             try draft.remove()

@@ -25,9 +25,8 @@ package final class LogStore {
     var options: StoreOptions
     /// Scheme by which the run knows its lines.
     let scheme: LineScheme
-    let place: OutputPlace
-    var paths: OutputPaths { place.paths }
-    var system: FileSystem { place.system }
+    let paths: OutputPaths
+    var system: FileSystem { paths.system }
     let lock: OutputLock
     let writer: LogWriter
     /// The log as it was found, with the results that this run adds.
@@ -66,20 +65,17 @@ package final class LogStore {
     ) throws {
         self.fingerprint = fingerprint
         (self.job, self.options, scheme) = (job, options, try LineScheme(job))
-        let output = job.output
-        let paths = try OutputPaths(output: output, in: system)
+        let paths = try OutputPaths(output: job.output, in: system)
         let header = LogHeader(
             format: job.outputFormat.nameInLog, layout: job.outputFormat.layout, fingerprint: fingerprint,
             lines: [scheme], pins: job.distant.map(\.pin), isRestarted: options.restart,
             holder: .own)
-        let lock = try OutputLock(paths, output: output, header, waiting: waiting, in: system)
+        let lock = try OutputLock(paths, header, waiting: waiting)
         self.lock = lock
         do {
             // The run before may have put an output in place while this one was waiting.
-            var place = try OutputPlace(paths, output: output, in: system)
-            try place.prepare()
-            self.place = place
-            try OutputLog.settle(lock, at: paths, in: system)
+            self.paths = try paths.prepared()
+            try OutputLog.settle(lock, at: paths)
             do { found = try OutputLog(reading: lock.log, into: claims.index) } catch let error as UserError
                 where options.restart && error.kind == .mismatch
             {
@@ -87,7 +83,7 @@ package final class LogStore {
                 found = OutputLog(lock.log, index: claims.index)
             }
             writer = try LogWriter(lock, header)
-            if let warning = place.warning { notes.append(warning) }
+            if let warning = self.paths.warning { notes.append(warning) }
             if lock.lockFile != nil {
                 notes.append(
                     "\(paths.lock): this file system has no locks; a run killed on another host leaves this.")

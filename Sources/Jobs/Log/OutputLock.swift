@@ -30,21 +30,16 @@ package final class OutputLock {
     /// lives or is another host's.
     private(set) var lockFile: File?
     private var isHeld = true
-    private let system: FileSystem
 
     /// - Parameters:
     ///   - header: of the log, where there is none.
     ///   - waiting: if nil, a lock that is held is an error.
     /// - Throws: `UserError` of kind `locked`, `interrupted`, `mismatch`, `cannotCreate` or `io`.
-    init(
-        _ paths: OutputPaths, output: String, _ header: LogHeader, waiting: Waiting?,
-        in system: FileSystem
-    ) throws {
-        self.system = system
+    init(_ paths: OutputPaths, _ header: LogHeader, waiting: Waiting?) throws {
         var attempts = 0
         while true {
             let holder: Holder?
-            switch try Self.attempt(paths, output, header, in: system) {
+            switch try Self.attempt(paths, header) {
             case .taken(let log, let isNew, let lockFile):
                 (self.log, self.isNew, self.lockFile) = (log, isNew, lockFile)
                 return
@@ -54,18 +49,18 @@ package final class OutputLock {
             attempts += 1
             if attempts == 5 {
                 // Perhaps it is somebody else's file, locked by somebody else's program.
-                _ = try RunFile.open(paths.log, .log, .readOwn, in: system)
+                _ = try paths.log.open(.readOwn)
                 guard let waiting else {
                     let name = holder?.description ?? "another process"
                     throw UserError(
-                        .locked, at: output,
+                        .locked, at: paths.given,
                         "another run is writing it (\(name)). Wait for it, or use --wait; if it is over, and this file system has no locks, remove \(paths.lock)."
                     )
                 }
                 waiting.onWait(holder)
             }
             if let waiting, attempts >= 5, waiting.shouldStop() {
-                throw UserError(.interrupted, at: output, "the wait for the other run was broken off.")
+                throw UserError(.interrupted, at: paths.given, "the wait for the other run was broken off.")
             }
             WorkerThread.sleep(seconds: attempts < 5 ? 0.02 : 0.1)
         }
@@ -77,51 +72,45 @@ package final class OutputLock {
         case held(by: Holder?)
     }
 
-    private static func attempt(
-        _ paths: OutputPaths, _ output: String, _ header: LogHeader, in system: FileSystem
-    ) throws -> Attempt {
-        if let there = try RunFile.openUnchecked(paths.log, .log, .readWrite, in: system) {
-            return try take(there, isNew: false, paths, in: system)
+    private static func attempt(_ paths: OutputPaths, _ header: LogHeader) throws -> Attempt {
+        if let there = try paths.log.openUnchecked(.readWrite) {
+            return try take(there, isNew: false, paths)
         }
         let draft: File
-        do {
-            draft = try OutputPlace(paths, output: output, in: system).makeOwnFile(paths.newLog)
-        } catch  where error.code == EEXIST {
-            do { try RunFile.removeLeftover(paths.newLog, .newLog, in: system) } catch {
+        do { draft = try paths.examined().makeOwnFile(paths.newLog) } catch  where error.code == EEXIST {
+            do { try paths.newLog.removeLeftover() } catch {
                 guard error.kind == .locked else { throw error }
             }
             return .held(by: nil)
         }
         // Another may take it for what a killed run left, and remove it, until it is locked.
-        let attempt = try take(draft, isNew: true, paths, in: system)
+        let attempt = try take(draft, isNew: true, paths)
         guard case .taken = attempt else { return attempt }
         try draft.write(header.line + [0x0A])
         // Else it might be empty after a power failure, and nobody's.
         try draft.sync()
-        do { try draft.moveNew(to: paths.log) } catch  where error.code == EEXIST { return .held(by: nil) }
+        do { try draft.moveNew(to: paths.log.path) } catch  where error.code == EEXIST {
+            return .held(by: nil)
+        }
         return attempt
     }
 
     /// Locks a log, by a lock file of its own where it can't be locked.
-    private static func take(
-        _ log: File, isNew: Bool, _ paths: OutputPaths, in system: FileSystem
-    ) throws -> Attempt {
+    private static func take(_ log: File, isNew: Bool, _ paths: OutputPaths) throws -> Attempt {
         let isFree = try log.tryLock(exclusive: true)
         if isFree == false { return .held(by: holder(of: log)) }
         guard try log.isInPlace() else { return .held(by: nil) }
-        guard try isNew || RunFile.isOurs(log, .log) else { throw RunFile.foreign(paths.log, .log) }
+        guard try isNew || paths.log.isOurs(log) else { throw paths.log.foreign }
         if isFree == true { return .taken(log, isNew: isNew, nil) }
         do {
-            let file = try File.open(paths.lock, .createNew(), in: system)
+            let file = try File.open(paths.lock.path, .createNew(), in: paths.system)
             let writer = JSONWriter.object { Holder.own.write(to: &$0) }
-            try file.write(writer.bytes + [0x0A], at: 0)
+            try file.write(writer.bytes + [0x0A])
             return .taken(log, isNew: isNew, file)
         } catch {
             guard error.code == EEXIST else { throw error }
-            guard let there = try RunFile.open(paths.lock, .lock, .readOwn, in: system) else {
-                return .held(by: nil)
-            }
-            let holder = try lockHolder(in: there)
+            guard let there = try paths.lock.open(.readOwn) else { return .held(by: nil) }
+            let holder = try Holder(of: there)
             if holder?.mayLive == true { return .held(by: holder) }
             try there.remove()
             return .held(by: nil)
@@ -136,7 +125,7 @@ package final class OutputLock {
         isHeld = false
         if isNew { try? log.remove() }
         // Others may still read it.
-        system.unlock(log.descriptor)
+        log.system.unlock(log.descriptor)
         try? lockFile?.remove()
         lockFile = nil
     }
@@ -147,22 +136,14 @@ package final class OutputLock {
         return holder?.mayLive == true ? holder : nil
     }
 
-    /// Returns the process that a lock file names; nil if it names none.
-    static func lockHolder(in file: File) throws(UserError) -> Holder? {
-        (try? JSONValue(parsing: try file.bytes(0..<4096), limits: .file))?["holder"].flatMap(Holder.init)
-    }
-
     /// Whether a run holds the lock now, and which. Doesn't disturb it.
-    static func probe(
-        _ paths: OutputPaths, in system: FileSystem
-    ) throws -> (isHeld: Bool, holder: Holder?) {
-        guard let log = try RunFile.open(paths.log, .log, .readOwn, in: system) else { return (false, nil) }
+    static func probe(_ paths: OutputPaths) throws -> (isHeld: Bool, holder: Holder?) {
+        guard let log = try paths.log.open(.readOwn) else { return (false, nil) }
         switch try log.tryLock(exclusive: false) {
         case true: return (false, nil)
         case false: return (true, holder(of: log))
         case nil:
-            let there = try RunFile.open(paths.lock, .lock, .readOwn, in: system)
-            let holder = try there.flatMap { try lockHolder(in: $0) }
+            let holder = try paths.lock.open(.readOwn).flatMap { try Holder(of: $0) }
             return holder?.mayLive == true ? (true, holder) : (false, nil)
         }
     }
@@ -181,6 +162,15 @@ extension OutputLock.Holder {
             let started = json.string("started")
         else { return nil }
         self.init(pid: pid, host: host, started: started)
+    }
+
+    /// Reads what a lock file says; nil if it names no process.
+    init?(of file: File) throws(UserError) {
+        let bytes = try file.bytes(0..<4096)
+        guard let json = try? JSONValue(parsing: bytes, limits: .file), let holder = json["holder"] else {
+            return nil
+        }
+        self.init(holder)
     }
 
     func write(to writer: inout JSONWriter) {

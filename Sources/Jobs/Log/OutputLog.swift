@@ -125,14 +125,10 @@ extension OutputLog {
     static let advice: Message =
         "Name another output, or use --restart to have it replaced when the run is complete."
 
-    /// - Parameter path: of the log.
     /// - Returns: nil if there is none.
     /// - Throws: `UserError` of kind `mismatch` if its packed part is damaged, or it is somebody else's.
-    convenience init?(
-        _ path: String, _ use: RunFile.Use = .log, in system: FileSystem,
-        into index: ResultIndex = ResultIndex()
-    ) throws {
-        guard let file = try RunFile.open(path, use, .readOwn, in: system) else { return nil }
+    convenience init?(_ log: RunFile, into index: ResultIndex = ResultIndex()) throws {
+        guard let file = try log.open(.readOwn) else { return nil }
         try self.init(reading: file, into: index)
     }
 
@@ -184,13 +180,13 @@ extension OutputLog {
         of output: String, in system: FileSystem = .real, into index: ResultIndex = ResultIndex()
     ) throws -> OutputLog? {
         let paths = try OutputPaths(output: output, in: system)
-        if try system.entryIfPresent(paths.logDraft) != nil,
-            let draft = try? OutputLog(paths.logDraft, .logDraft, in: system, into: index),
+        if try system.entryIfPresent(paths.logDraft.path) != nil,
+            let draft = try? OutputLog(paths.logDraft, into: index),
             try draft.fits(paths.output, in: system)
         {
             return draft
         }
-        return try OutputLog(paths.log, in: system, into: index)
+        return try OutputLog(paths.log, into: index)
     }
 
     /// Whether an output is, byte for byte, the one that this is the log of.
@@ -203,11 +199,9 @@ extension OutputLog {
 
     /// Gives a finished log its name, on the disk.
     /// - Parameter earlier: the log that it takes the place of.
-    static func put(_ log: File, inPlaceOf earlier: File, at paths: OutputPaths, in system: FileSystem)
-        throws
-    {
-        try log.replace(paths.log, earlier.info())
-        try system.syncFolder(paths.folder)
+    static func put(_ log: File, inPlaceOf earlier: File, at paths: OutputPaths) throws {
+        try log.replace(paths.log.path, earlier.info())
+        try paths.system.syncFolder(paths.folder)
     }
 }
 
@@ -422,10 +416,9 @@ package final class FinishedOutput: OutputLog {
     /// - Returns: nil if there is no output.
     /// - Throws: `UserError` if it can't be read, or has no log.
     package init?(_ path: String) throws {
-        let system = FileSystem.real
-        let paths = try OutputPaths(output: path, in: system)
+        let paths = try OutputPaths(output: path)
         guard let log = try OutputLog.find(of: path), let finished = log.finished else {
-            guard try system.exists(paths.output) else { return nil }
+            guard try paths.system.exists(paths.output) else { return nil }
             throw UserError(
                 .mismatch, at: paths.output,
                 "is there, but not its log \(paths.log), so nothing says what it holds. \(OutputLog.advice)")

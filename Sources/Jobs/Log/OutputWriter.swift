@@ -3,15 +3,15 @@ import OperatingSystem
 
 /// File of results under its draft's name, which goes if it is not put in place.
 final class ResultDraft {
-    let place: OutputPlace
+    private let paths: OutputPaths
     let file: File
     private var writer: BufferedWriter
     private var encoder: ResultEncoder
 
-    init(at place: OutputPlace, _ encoder: ResultEncoder) throws {
-        (self.place, self.encoder) = (place, encoder)
-        let packer = try place.paths.makePacker()
-        file = try place.makeDraft()
+    init(at paths: OutputPaths, _ encoder: ResultEncoder) throws {
+        (self.paths, self.encoder) = (paths, encoder)
+        let packer = try paths.makePacker()
+        file = try paths.makeDraft()
         writer = BufferedWriter(file, packer: packer)
         try writer.withBuffer { self.encoder.begin(&$0) }
     }
@@ -28,7 +28,7 @@ final class ResultDraft {
 
     /// - Parameter lastLook: called right before that, while the earlier file is still there.
     func putInPlace(lastLook: () throws -> Void = {}) throws {
-        try place.replace(with: file, lastLook: lastLook)
+        try paths.replace(with: file, lastLook: lastLook)
     }
 }
 
@@ -37,7 +37,7 @@ final class ResultDraft {
 /// The log is complete on the disk before the output gets its name. So whenever a run is ended, one of the two logs is
 /// that of the output that is there, and the unfinished run's log stays until all is done.
 final class OutputWriter {
-    private let place: OutputPlace
+    private let paths: OutputPaths
     private let draft: ResultDraft
     let log: File
     private let earlierLog: File
@@ -56,20 +56,20 @@ final class OutputWriter {
     ///   - earlierLog: the log in place, locked.
     ///   - errors: the path of the file of failed lines; nil where they are in the output.
     init(
-        at place: OutputPlace, _ header: LogHeader, replacing earlierLog: File, format: ResultFormat,
+        at paths: OutputPaths, _ header: LogHeader, replacing earlierLog: File, format: ResultFormat,
         samples: Int,
         errors: String? = nil
     ) throws {
-        (self.place, self.earlierLog) = (place, earlierLog)
+        (self.paths, self.earlierLog) = (paths, earlierLog)
         table = try format.table.map {
-            try TableDraft($0, of: format, samples: samples, beside: place.paths.output, in: place.system)
+            try TableDraft($0, of: format, samples: samples, beside: paths.output, in: paths.system)
         }
         failedLines = try errors.map {
-            try FailedLines.draft($0, format.makeEncoder(samples: samples, failures: true), in: place.system)
+            try FailedLines.draft($0, format.makeEncoder(samples: samples, failures: true), in: paths.system)
         }
         // First: it is what a draft of the output is known by.
-        log = try place.makeOwnFile(place.paths.logDraft)
-        draft = try ResultDraft(at: place, format.makeEncoder(samples: samples))
+        log = try paths.makeOwnFile(paths.logDraft)
+        draft = try ResultDraft(at: paths, format.makeEncoder(samples: samples))
         lines = try BufferedWriter(log, packer: Packer(.gzip, isFast: true))
         try lines.appendLine(header.line)
     }
@@ -95,7 +95,7 @@ final class OutputWriter {
         try failedLines?.end()
         if let renamed = try table?.finish(into: draft.file), !renamed.isEmpty {
             warnings.append(
-                "\(place.paths.output) has \(renamed.prefix(12).joined(separator: ", ")): names in Parquet must differ in more than case, and not be empty."
+                "\(paths.output) has \(renamed.prefix(12).joined(separator: ", ")): names in Parquet must differ in more than case, and not be empty."
             )
         }
         let end = OutputLog.End(
@@ -104,10 +104,10 @@ final class OutputWriter {
         try lines.appendLine(end.line)
         try lines.finish()
         try log.sync()
-        try place.system.syncFolder(place.paths.folder)
+        try paths.system.syncFolder(paths.folder)
         try failedLines?.putInPlace()
         // Byte for byte: a run was ended before it could put its log in place.
-        if try end.output.isSum(of: place.paths.output, in: place.system) {
+        if try end.output.isSum(of: paths.output, in: paths.system) {
             try lastLook(false)
             try draft.file.remove()
         } else {
@@ -117,6 +117,6 @@ final class OutputWriter {
                 log.keep()
             }
         }
-        try OutputLog.put(log, inPlaceOf: earlierLog, at: place.paths, in: place.system)
+        try OutputLog.put(log, inPlaceOf: earlierLog, at: paths)
     }
 }

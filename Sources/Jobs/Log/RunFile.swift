@@ -3,9 +3,9 @@ import FoundationShim
 import JSON
 import OperatingSystem
 
-/// Files beside the output that only phibatch makes, and how they are told from anybody else's: a name proves
+/// A file beside the output that only phibatch makes, and how it is told from anybody else's: a name proves
 /// nothing, so each is looked into before it is written, moved or removed, and a link is never followed.
-package enum RunFile {
+package struct RunFile: CustomStringConvertible {
     package enum Use: String {
         case log = "log of the output"
         case newLog = "first draft of the log"
@@ -14,71 +14,70 @@ package enum RunFile {
         case outputDraft = "draft of the output"
     }
 
-    /// Opens a file of ours; nil if there is none.
+    package let path: String
+    let use: Use
+    private let system: FileSystem
+
+    package init(_ path: String, _ use: Use = .log, in system: FileSystem = .real) {
+        (self.path, self.use, self.system) = (path, use, system)
+    }
+
+    package var description: String { path }
+
+    /// Opens it; nil if there is none.
     /// - Throws: `UserError` of kind `mismatch` if what is there isn't ours.
-    package static func open(
-        _ path: String, _ use: Use, _ access: FileAccess, in system: FileSystem
-    ) throws(UserError) -> File? {
-        guard let file = try openUnchecked(path, use, access, in: system) else { return nil }
-        guard try isOurs(file, use) else { throw foreign(path, use) }
+    package func open(_ access: FileAccess) throws(UserError) -> File? {
+        guard let file = try openUnchecked(access) else { return nil }
+        guard try isOurs(file) else { throw foreign }
         return file
     }
 
     /// As `open`, but the content is left to the caller.
-    static func openUnchecked(
-        _ path: String, _ use: Use, _ access: FileAccess, in system: FileSystem
-    ) throws(UserError) -> File? {
+    func openUnchecked(_ access: FileAccess) throws(UserError) -> File? {
         let file: File?
-        do {
-            file = try File.openIfPresent(path, access, in: system)
-        } catch {
+        do { file = try File.openIfPresent(path, access, in: system) } catch {
             // The call's own answer to a link; or what is there can't be opened for writing.
-            if let there = try? system.entry(path), there.kind != .regular { throw foreign(path, use) }
+            if let there = try? system.entry(path), there.kind != .regular { throw foreign }
             throw error
         }
         guard let file else { return nil }
-        guard try file.info().kind == .regular else { throw foreign(path, use) }
+        guard try file.info().kind == .regular else { throw foreign }
         return file
     }
 
     /// Removes what a killed run left half written.
     /// - Parameter isKnown: something else than its content says that it is ours.
     /// - Throws: `UserError`: `mismatch` if it isn't ours, `locked` if a run that lives is writing it.
-    static func removeLeftover(
-        _ path: String, _ use: Use, isKnown: Bool = false, in system: FileSystem
-    ) throws(UserError) {
+    func removeLeftover(isKnown: Bool = false) throws(UserError) {
         // Most often there is nothing.
-        guard try system.entryIfPresent(path) != nil else { return }
-        guard let file = try openUnchecked(path, use, .readOwn, in: system) else { return }
-        guard try file.lock() else { throw inUse(path) }
-        if !isKnown { guard try isOurs(file, use) else { throw foreign(path, use) } }
+        guard try system.entryIfPresent(path) != nil, let file = try openUnchecked(.readOwn) else { return }
+        guard try file.lock() else { throw inUse }
+        if !isKnown { guard try isOurs(file) else { throw foreign } }
         try file.remove()
     }
 
-    static func foreign(_ path: String, _ use: Use) -> UserError {
+    var foreign: UserError {
         UserError(
             .mismatch, at: path,
             "was not made by phibatch, which would keep its \(use.rawValue) under this name. It is left as it is; "
                 + "move it away, or name another output.")
     }
 
-    static func inUse(_ path: String) -> UserError {
-        UserError(.locked, at: path, "another run is writing it.")
-    }
+    var inUse: UserError { UserError(.locked, at: path, "another run is writing it.") }
 
     // MARK: - Content
 
     /// Whether the content is what phibatch writes into such a file, perhaps not to its end.
-    static func isOurs(_ file: File, _ use: Use) throws(UserError) -> Bool {
-        try UserError.of(file.path) {
+    func isOurs(_ file: File) throws(UserError) -> Bool {
+        try UserError.of(path) {
             // A power failure may leave zeros of a block that was not synced.
             let start = try file.bytes(0..<64)
             if !start.isEmpty, start.allSatisfy({ $0 == 0 }) { return true }
             switch use {
-            case .log: return try holdsRecord(file)
-            case .newLog, .logDraft: return try begins(file, with: ChecksummedLine.start)
-            case .lock: return try OutputLock.lockHolder(in: file) != nil
-            case .outputDraft: return try begins(file, with: "{\"id\":")
+            case .log: return try Self.holdsRecord(file)
+            case .newLog, .logDraft: return try Self.begins(file, with: ChecksummedLine.start)
+            case .lock: return try OutputLock.Holder(of: file) != nil
+            case .outputDraft: return try Self.begins(file, with: "{\"id\":")
             }
         }
     }

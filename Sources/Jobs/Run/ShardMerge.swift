@@ -45,19 +45,17 @@ package struct ShardMerge {
             lines: shards.reduce([]) { $0.adding($1.header.lines) }, pins: first.pins, shard: joined.name,
             input: try Self.checkInputs(shards),
             failures: checkFailures(shards, of: total, maxFailures, output))
-        let paths = try OutputPaths(output: output, in: system)
+        let place = try OutputPaths(output: output, in: system)
         let lock = try OutputLock(
-            paths, output: output, LogHeader(fingerprint: first.fingerprint, holder: .own), waiting: nil,
-            in: system)
+            place, LogHeader(fingerprint: first.fingerprint, holder: .own), waiting: nil)
         defer { lock.release() }
         guard try !OutputLog(reading: lock.log).hasResults() else {
-            throw UserError(.mismatch, at: paths.log, "is of a run without shards that is not finished.")
+            throw UserError(.mismatch, at: place.log.path, "is of a run without shards that is not finished.")
         }
-        var place = try OutputPlace(paths, output: output, in: system)
-        try place.prepare()
+        let paths = try place.prepared()
         let samples = try shards.first { $0.lines > 0 }?.output.samples() ?? 1
         let writer = try OutputWriter(
-            at: place, header, replacing: lock.log, format: format, samples: samples)
+            at: paths, header, replacing: lock.log, format: format, samples: samples)
         var ids = SeenIDs()
         while lines < total {
             let shard = shards[joined.place(of: lines) % count]
@@ -69,8 +67,7 @@ package struct ShardMerge {
                 return
             }
             // Nobody knows whether what it holds is in the shards.
-            keptName = try OldFiles(paths: paths, spared: [], system: system).keep(
-                output: true, log: !lock.isNew)
+            keptName = try paths.keepOld(output: true, log: !lock.isNew)
             try system.syncFolder(paths.folder)
         }
         (lock.log, lock.isNew) = (writer.log, false)
@@ -153,7 +150,7 @@ private final class Shard {
     init(_ output: String, _ number: Int, of count: Int, in system: FileSystem) throws {
         path = OutputPaths.shard(number, of: count, output: output)
         let paths = try OutputPaths(output: path, in: system)
-        if try OutputLock.probe(paths, in: system).isHeld {
+        if try OutputLock.probe(paths).isHeld {
             throw UserError(.locked, at: path, "is being written; wait for its run.")
         }
         guard try OutputLog.find(of: path)?.isOpen != true else {

@@ -31,7 +31,7 @@ struct ReportPage {
             return count
         }
         // A link as output is followed, as a run's is.
-        let target = try OutputPaths(output: path, in: .real).output
+        let target = try OutputPaths(output: path).output
         try ReplacedFile(target, start: Self.head, what: "report").replace { put in
             try write { bytes in
                 count += bytes.count

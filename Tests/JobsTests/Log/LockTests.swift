@@ -145,15 +145,15 @@ private final class OtherProcess {
         // Each reads a counter, lets others run and writes it back under the lock; a lost update would show.
         let counter = folder.path("counter")
         try folder.write("0".utf8, to: "counter")
-        let paths = try OutputPaths(output: folder.path("o"), in: .real)
+        let paths = try OutputPaths(output: folder.path("o"))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
                     for _ in 0..<5 {
                         guard
                             let lock = try? OutputLock(
-                                paths, output: "o", LogHeader(fingerprint: testFingerprint),
-                                waiting: ({ _ in }, { false }), in: .real
+                                paths, LogHeader(fingerprint: testFingerprint),
+                                waiting: ({ _ in }, { false })
                             ),
                             let text = try? String(contentsOfFile: counter, encoding: .utf8),
                             let value = Int(text)

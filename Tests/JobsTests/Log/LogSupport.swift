@@ -27,7 +27,7 @@ extension TestFolder {
     /// Whether a run has begun and not come to its end.
     var isOpen: Bool { isOpen("out.jsonl.log") }
     private func isOpen(_ log: String) -> Bool {
-        (try? OutputLog(path(log), in: .real))?.isOpen ?? false
+        (try? OutputLog(RunFile(path(log))))?.isOpen ?? false
     }
     /// But for the logs of finished outputs.
     var names: [String] {

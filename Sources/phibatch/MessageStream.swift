@@ -1,13 +1,14 @@
 import Errors
 import FoundationShim
 import JSON
+import OperatingSystem
 
 /// Lines for people on a descriptor, usually stderr. A job must not wait for a pipe that nobody reads: information is
 /// then dropped, and warnings and errors are kept until there is room.
 ///
 /// The descriptor is shared with other programs, so it stays blocking.
-package final class MessageStream: Sendable {
-    package enum Weight: String, Sendable {
+final class MessageStream: Sendable {
+    enum Weight: String, Sendable {
         /// Dropped if the stream can't take it at once.
         case info
         /// Kept until there is room; at the end for up to a second.
@@ -30,10 +31,10 @@ package final class MessageStream: Sendable {
 
     private let state: Mutex<PendingLines>
 
-    package init(descriptor: Int32) { state = Mutex(PendingLines(descriptor: descriptor)) }
+    init(descriptor: Int32) { state = Mutex(PendingLines(descriptor: descriptor)) }
 
     /// From now on each line has the time and the job's name, for a log that several jobs share.
-    package func log(for job: Message, as form: LogForm) {
+    func log(for job: Message, as form: LogForm) {
         state.withLock { ($0.job, $0.form) = (job.text, form) }
     }
 
@@ -41,14 +42,14 @@ package final class MessageStream: Sendable {
     /// - Parameters:
     ///   - job: name of the job, if there are several.
     ///   - figures: numbers of the message, which become members of a JSON line.
-    package func line(
+    func line(
         _ message: Message, _ weight: Weight, of job: Message? = nil, figures: JSONObject = [:]
     ) {
         state.withLock { $0.line(message, weight, of: job, figures: figures) }
     }
 
     /// Writes a line for programs; dropped if the stream can't take it at once.
-    package func object(_ json: String) {
+    func object(_ json: String) {
         state.withLock { state in
             guard state.isReady else { return }
             state.waiting.append((Array((json + "\n").utf8)[...], .warning))
@@ -57,7 +58,7 @@ package final class MessageStream: Sendable {
     }
 
     /// Draws a line that the next one replaces. For terminals only.
-    package func draw(_ message: Message) {
+    func draw(_ message: Message) {
         state.withLock { state in
             guard state.isReady else { return }
             state.waiting.append((Array("\r\(message.text)\u{1B}[K".utf8)[...], .info))
@@ -67,7 +68,7 @@ package final class MessageStream: Sendable {
     }
 
     /// Writes everything that is waiting. Must be called once, at the end.
-    package func finish() {
+    func finish() {
         state.withLock { state in
             let isLasting = state.waiting.contains { $0.weight == .error }
             state.flush(milliseconds: isLasting ? -1 : 1000)
@@ -137,13 +138,13 @@ extension MessageStream.PendingLines {
 }
 
 /// Form of a log's lines.
-package enum LogForm: String, Sendable, CaseIterable {
+enum LogForm: String, Sendable, CaseIterable {
     case text, json
 
     /// - Parameters:
     ///   - time: ISO 8601.
     ///   - figures: further members, in JSON only.
-    package func line(
+    func line(
         time: String, job: String, level: String, message: String, _ figures: JSONObject = [:]
     ) -> String {
         switch self {

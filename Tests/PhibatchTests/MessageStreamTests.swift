@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import OperatingSystem
+@testable import phibatch
 
 /// A pipe that nobody reads, unless the test does.
 private final class FullPipe {

@@ -1,4 +1,4 @@
-import OperatingSystem
+import Errors
 
 /// A small file that is replaced as a whole, so that a reader sees one state of it, and that is never another's.
 package struct ReplacedFile {
