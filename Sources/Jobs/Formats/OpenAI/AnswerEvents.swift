@@ -26,16 +26,16 @@ package struct AnswerEvents: Sendable {
         var now = before ?? (0, false)
         if isReasoning { now.reasoning = true } else { now.bytes += text.utf8.count }
         told[choice] = now
-        if answer.endpoint == .responses {
-            let start = before == nil ? begin() : []
-            if isReasoning { return start + whole(.reasoning(text, answer.id)) }
-            let item = ResponseItem.message(answer.id)
-            return start + (now.bytes == text.utf8.count ? open(item) : []) + delta(text, of: item)
+        guard answer.endpoint == .responses else {
+            let (shown, reasoning) = isReasoning ? ("", text) : (text, nil)
+            return Self.event {
+                answer.write([(choice, shown, reasoning, before == nil, nil)], isEvent: true, to: &$0)
+            }
         }
-        let part = OpenAIAnswer.ChoicePart(
-            index: choice, text: isReasoning ? "" : text, reasoning: isReasoning ? text : nil,
-            isFirst: before == nil)
-        return event { answer.write([part], isEvent: true, to: &$0) }
+        let start = before == nil ? begin() : []
+        if isReasoning { return start + whole(.reasoning(text, answer.id)) }
+        let item = ResponseItem.message(answer.id)
+        return start + (now.bytes == text.utf8.count ? open(item) : []) + delta(text, of: item)
     }
 
     /// Returns the remaining events, once all choices are complete.
@@ -43,20 +43,33 @@ package struct AnswerEvents: Sendable {
     ///   - results: the choices, none of which has failed.
     ///   - run: digest of the run.
     package mutating func end(_ results: [GenerationResult], run: String) -> [UInt8] {
-        if answer.endpoint == .responses { return end(results[0], run: run) }
+        guard answer.endpoint != .responses else {
+            var bytes = haveBegun ? [] : begin()
+            for item in ResponseItem.all(of: results[0], answer.id).dropFirst(closed) {
+                bytes += whole(item, after: item.isMessage ? told[0]?.bytes ?? 0 : 0)
+            }
+            let isCut = results[0].finishReason?.isLimit == true
+            let body = answer.whole(results, run: run).body
+            return bytes
+                + event(isCut ? "response.incomplete" : "response.completed") {
+                    $0.raw("response", String(decoding: body, as: UTF8.self))
+                }
+        }
         let request = OpenAIRequest(of: results[0])
         var bytes: [UInt8] = []
         for (index, choice) in results.enumerated() {
             let before = told[index]
-            let part = OpenAIAnswer.ChoicePart(
-                index: index,
-                text: String(decoding: (choice.text ?? "").utf8.dropFirst(before?.bytes ?? 0), as: UTF8.self),
-                reasoning: before?.reasoning == true ? nil : choice.reasoning, isFirst: before == nil,
-                end: choice)
-            bytes += event { answer.write([part], of: request, isEvent: true, to: &$0) }
+            let rest = String(decoding: (choice.text ?? "").utf8.dropFirst(before?.bytes ?? 0), as: UTF8.self)
+            let reasoning = before?.reasoning == true ? nil : choice.reasoning
+            bytes += Self.event {
+                let part = (index, rest, reasoning, before == nil, choice)
+                answer.write([part], of: request, isEvent: true, to: &$0)
+            }
         }
         if tellsUsage {
-            bytes += event { answer.write([], of: request, isEvent: true, usage: results, to: &$0) }
+            bytes += Self.event {
+                answer.write([], of: request, isEvent: true, usage: results, to: &$0)
+            }
         }
         return bytes + Self.event(of: Array("[DONE]".utf8))
     }
@@ -74,56 +87,47 @@ package struct AnswerEvents: Sendable {
         }
     }
 
-    private func event(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
-        Self.event(of: JSONWriter.object(body).bytes)
-    }
-
     private static func event(of json: [UInt8]) -> [UInt8] { Array("data: ".utf8) + json + [0x0A, 0x0A] }
+
+    private static func event(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+        event(of: JSONWriter.object(body).bytes)
+    }
 
     // MARK: Events of a response
 
     private mutating func begin() -> [UInt8] {
-        var bytes: [UInt8] = []
-        for name in ["response.created", "response.in_progress"] {
-            bytes += event(name) { [answer] in
-                $0.object("response") { answer.writeResponse(nil, to: &$0) }
-            }
+        ["response.created", "response.in_progress"].reduce([]) { bytes, name in
+            bytes + event(name) { [answer] in $0.object("response") { answer.writeResponse(nil, to: &$0) } }
         }
-        return bytes
-    }
-
-    private mutating func end(_ completion: GenerationResult, run: String) -> [UInt8] {
-        var bytes = haveBegun ? [] : begin()
-        for item in ResponseItem.all(of: completion, answer.id).dropFirst(closed) {
-            bytes += whole(item, after: item.isMessage ? told[0]?.bytes ?? 0 : 0)
-        }
-        let isCut = completion.finishReason?.isLimit == true
-        let body = answer.whole([completion], run: run).body
-        return bytes
-            + event(isCut ? "response.incomplete" : "response.completed") { writer in
-                writer.raw("response", String(decoding: body, as: UTF8.self))
-            }
     }
 
     /// Returns the events of an item.
     /// - Parameter told: bytes of its text already sent.
     private mutating func whole(_ item: ResponseItem, after told: Int = 0) -> [UInt8] {
-        var bytes = told == 0 ? open(item) : []
-        let rest = item.text.utf8.dropFirst(told)
-        if !rest.isEmpty { bytes += delta(String(decoding: rest, as: UTF8.self), of: item) }
-        return bytes + close(item)
+        let rest = String(decoding: item.text.utf8.dropFirst(told), as: UTF8.self)
+        var bytes = (told == 0 ? open(item) : []) + (rest.isEmpty ? [] : delta(rest, of: item))
+        bytes += event("response.\(item.stem).done", item) { item.writeText(to: &$0) }
+        if item.hasPart {
+            bytes += event("response.content_part.done", item) { writer in
+                writer.object("part") { item.writePart(to: &$0, text: item.text) }
+            }
+        }
+        bytes += event("response.output_item.done", item, isOfPart: false) { writer in
+            writer.object("item") { item.write(to: &$0, isDone: true) }
+        }
+        closed += 1
+        return bytes
     }
 
     private mutating func open(_ item: ResponseItem) -> [UInt8] {
-        var bytes = event("response.output_item.added", nil) { writer in
+        let bytes = event("response.output_item.added", item, isOfPart: false) { writer in
             writer.object("item") { item.write(to: &$0, isDone: false) }
         }
-        if item.hasPart {
-            bytes += event("response.content_part.added", item) { writer in
+        guard item.hasPart else { return bytes }
+        return bytes
+            + event("response.content_part.added", item) { writer in
                 writer.object("part") { item.writePart(to: &$0, text: "") }
             }
-        }
-        return bytes
     }
 
     private mutating func delta(_ text: String, of item: ResponseItem) -> [UInt8] {
@@ -133,38 +137,20 @@ package struct AnswerEvents: Sendable {
         }
     }
 
-    private mutating func close(_ item: ResponseItem) -> [UInt8] {
-        var bytes = event("response.\(item.stem).done", item) { item.writeText(to: &$0) }
-        if item.hasPart {
-            bytes += event("response.content_part.done", item) { writer in
-                writer.object("part") { item.writePart(to: &$0, text: item.text) }
-            }
-        }
-        bytes += event("response.output_item.done", nil) { writer in
-            writer.object("item") { item.write(to: &$0, isDone: true) }
-        }
-        closed += 1
-        return bytes
-    }
-
-    /// - Parameter item: the item of a part's event; nil for the item's own.
+    /// - Parameter isOfPart: whether it is about the item's text, and not the item itself.
     private mutating func event(
-        _ name: String, _ item: ResponseItem?, _ more: (inout JSONWriter) -> Void
+        _ name: String, _ item: ResponseItem? = nil, isOfPart: Bool = true,
+        _ more: (inout JSONWriter) -> Void
     ) -> [UInt8] {
-        let place = closed
-        return event(name) { writer in
-            writer.int("output_index", place)
-            if let item { writer.string("item_id", item.id) }
-            if item?.hasPart == true { writer.int("content_index", 0) }
-            more(&writer)
-        }
-    }
-
-    private mutating func event(_ name: String, _ more: (inout JSONWriter) -> Void) -> [UInt8] {
         defer { count += 1 }
         return Array("event: \(name)\n".utf8)
-            + event { writer in
+            + Self.event { [closed, count] writer in
                 writer.string("type", name)
+                if item != nil { writer.int("output_index", closed) }
+                if let item, isOfPart {
+                    writer.string("item_id", item.id)
+                    if item.hasPart { writer.int("content_index", 0) }
+                }
                 more(&writer)
                 writer.int("sequence_number", count)
             }

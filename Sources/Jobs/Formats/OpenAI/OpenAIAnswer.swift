@@ -26,14 +26,17 @@ package struct OpenAIAnswer: Sendable {
         _ results: [GenerationResult], run: String, of request: OpenAIRequest
     ) -> (status: Int, body: [UInt8]) {
         if let failed = results.lazy.compactMap(Self.failure).first, let failure = failed.failure {
-            let status = Self.status(of: failure.code)
-            return (status, Array(JSONWriter.text(of: error(failed, failure, status)).utf8))
+            let isOurs = [.notFinite, .nothingAllowed, .invalidAnswer].contains(failure.code)
+            let names = created == 0 ? ["file", "line", "text"] : ["file", "text"]
+            let error = Self.error(
+                failure.message, status: isOurs ? 500 : 400, code: failure.code.rawValue,
+                more: names.compactMap { name in failed.error?[name].map { (name, $0) } })
+            return (isOurs ? 500 : 400, Array(JSONWriter.text(of: error).utf8))
         }
         let writer = JSONWriter.object { writer in
             if endpoint == .responses { return writeResponse((results[0], run), to: &writer) }
-            let parts = results.enumerated().map { index, choice in
-                ChoicePart(
-                    index: index, text: choice.text ?? "", reasoning: choice.reasoning, end: choice)
+            let parts = results.enumerated().map { index, choice -> ChoicePart in
+                (index, choice.text ?? "", choice.reasoning, true, choice)
             }
             write(parts, of: request, isEvent: false, usage: results, to: &writer)
             writer.string("system_fingerprint", "fp_\(run)")
@@ -50,19 +53,6 @@ package struct OpenAIAnswer: Sendable {
     }
 
     // MARK: Errors
-
-    private static func status(of code: LineError.Code) -> Int {
-        switch code {
-        case .notFinite, .nothingAllowed, .invalidAnswer: 500
-        default: 400
-        }
-    }
-
-    private func error(_ result: GenerationResult, _ failure: LineError, _ status: Int) -> JSONValue {
-        let names = created == 0 ? ["file", "line", "text"] : ["file", "text"]
-        let more = names.compactMap { name in result.error?[name].map { (name, $0) } }
-        return Self.error(failure.message, status: status, code: failure.code.rawValue, more: more)
-    }
 
     /// Returns the body of an error answer.
     /// - Parameter more: further members of the error.
@@ -87,15 +77,10 @@ package struct OpenAIAnswer: Sendable {
 
     // MARK: Completions and chats
 
-    /// A choice, or what an event adds to one.
-    struct ChoicePart {
-        var index: Int
-        var text = ""
-        var reasoning: String?
-        var isFirst = true
-        /// The whole choice; nil if more follows.
-        var end: GenerationResult?
-    }
+    /// A choice, or what an event adds to one; `end` is the whole choice, nil if more follows.
+    typealias ChoicePart = (
+        index: Int, text: String, reasoning: String?, isFirst: Bool, end: GenerationResult?
+    )
 
     /// Writes a chat or a completion, or an event of one.
     /// - Parameter usage: the completions whose tokens are counted.

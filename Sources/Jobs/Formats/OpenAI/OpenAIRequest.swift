@@ -1,7 +1,7 @@
 import JSON
 
 /// Parts of one of OpenAI's requests beyond a native line's fields, and those that its answer needs.
-package struct OpenAIRequest: Sendable, Equatable {
+package struct OpenAIRequest: Sendable {
     package enum Endpoint: String, Sendable, CaseIterable {
         case chat = "/v1/chat/completions"
         case completions = "/v1/completions"
@@ -25,13 +25,6 @@ package struct OpenAIRequest: Sendable, Equatable {
         }
     }
 
-    /// An unsupported part of a request.
-    package struct Unsupported: Sendable, Equatable {
-        package var name: String
-        /// A sentence.
-        package var message: String
-    }
-
     package var endpoint = Endpoint.chat
     /// `n`; nil is the job's number.
     package var choices: Int?
@@ -45,12 +38,8 @@ package struct OpenAIRequest: Sendable, Equatable {
     package var echoes = false
     /// Whether `max_tokens` is 0, so that the answer is empty.
     package var asksNothing = false
-    /// Parts without which it can be answered, if the job allows (`unsupported`).
-    package var unsupported: [Unsupported] = []
-
-    /// Limit of a request without one: in the API that is the context, but nobody means 128,000 tokens.
-    static let defaultMaxTokens = 4096
-    static let mostChoices = 10_000
+    /// Parts without which it can be answered, if the job allows (`unsupported`), each with a sentence.
+    package var unsupported: [(name: String, message: String)] = []
 
     /// Whether a line looks like a request, right or wrong, rather than a native line with fields of these names.
     static func isOne(_ line: JSONValue) -> Bool {
@@ -140,8 +129,7 @@ extension OpenAIRequest {
         let isPart = job.results != .full
         if logprobs != nil, isPart || format.hasColumns {
             let place = isPart ? "place" : "column"
-            missing.append(
-                .init(name: "logprobs", message: "`logprobs` have no \(place) in \(format.name)."))
+            missing.append(("logprobs", "`logprobs` have no \(place) in \(format.name)."))
         }
         if !job.ignoresUnsupported, let first = missing.first {
             let advice = "unsupported: ignore in a job, or --unsupported ignore, answers without it."

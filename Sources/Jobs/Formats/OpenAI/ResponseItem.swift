@@ -2,35 +2,37 @@ import JSON
 
 /// An item of a response's output: reasoning, the answer, or a call.
 struct ResponseItem {
-    private enum Content {
-        case reasoning
-        /// - Parameter of: nil before it has any text.
-        case message(of: GenerationResult?)
-        case call(JSONValue)
-    }
-
     let id: String
+    /// Prefix of the names of the text's events.
+    let stem: String
     /// The reasoning, the answer, or a call's arguments.
-    let text: String
-    private let content: Content
+    var text = ""
+    /// The answer's; nil before it has any text, and for other items.
+    private var completion: GenerationResult?
+    private var call: JSONValue?
+
+    private init(_ id: String, _ stem: String) { (self.id, self.stem) = (id, stem) }
 
     /// - Parameter id: the response's, without its prefix.
     static func reasoning(_ text: String, _ id: String) -> Self {
-        Self(id: "rs_\(id)", text: text, content: .reasoning)
+        var item = Self("rs_\(id)", "reasoning_text")
+        item.text = text
+        return item
     }
 
-    /// An item without content yet.
-    static func message(_ id: String) -> Self {
-        Self(id: "msg_\(id)", text: "", content: .message(of: nil))
+    /// - Parameter completion: nil before it has any text.
+    static func message(_ id: String, of completion: GenerationResult? = nil) -> Self {
+        var item = Self("msg_\(id)", "output_text")
+        (item.text, item.completion) = (completion?.text ?? "", completion)
+        return item
     }
 
     static func all(of completion: GenerationResult, _ id: String) -> [Self] {
-        let message = Self(
-            id: "msg_\(id)", text: completion.text ?? "", content: .message(of: completion))
+        let message = Self.message(id, of: completion)
         let calls = (completion.own["tool_calls"]?.elements ?? []).enumerated().map { number, call in
-            Self(
-                id: "fc_\(id)_\(number)", text: call["function"]?.string("arguments") ?? "",
-                content: .call(call))
+            var item = Self("fc_\(id)_\(number)", "function_call_arguments")
+            (item.text, item.call) = (call["function"]?.string("arguments") ?? "", call)
+            return item
         }
         // The completion's other members are in the message.
         let isOfCalls =
@@ -40,41 +42,29 @@ struct ResponseItem {
             + calls
     }
 
-    var isMessage: Bool { if case .message = content { true } else { false } }
+    var isMessage: Bool { stem == "output_text" }
     /// Whether its text is in a part of it.
-    var hasPart: Bool { if case .call = content { false } else { true } }
-
-    /// Prefix of the names of the text's events.
-    var stem: String {
-        switch content {
-        case .reasoning: "reasoning_text"
-        case .message: "output_text"
-        case .call: "function_call_arguments"
-        }
-    }
+    var hasPart: Bool { call == nil }
 
     /// - Parameter isDone: false if the text is still to come.
     func write(to writer: inout JSONWriter, isDone: Bool) {
-        switch content {
-        case .reasoning:
-            writer.string("type", "reasoning")
-            writer.string("id", id)
-            writer.array("summary") { _ in }
-        case .message(let completion):
-            let isCut = completion?.finishReason?.isLimit == true
-            writer.string("type", "message")
-            writer.string("id", id)
-            writer.string("status", isDone ? isCut ? "incomplete" : "completed" : "in_progress")
-            writer.string("role", "assistant")
-        case .call(let call):
-            writer.string("type", "function_call")
-            writer.string("id", id)
+        let isCut = completion?.finishReason?.isLimit == true
+        let status = isDone ? isCut ? "incomplete" : "completed" : "in_progress"
+        writer.string("type", call != nil ? "function_call" : isMessage ? "message" : "reasoning")
+        writer.string("id", id)
+        if let call {
             writer.value("call_id", call["id"] ?? .null)
             writer.value("name", call["function"]?["name"] ?? .null)
             writer.string("arguments", isDone ? text : "")
-            writer.string("status", isDone ? "completed" : "in_progress")
+            writer.string("status", status)
+            return
         }
-        guard hasPart else { return }
+        if isMessage {
+            writer.string("status", status)
+            writer.string("role", "assistant")
+        } else {
+            writer.array("summary") { _ in }
+        }
         writer.array("content") { writer in
             if isDone { writer.object { writePart(to: &$0, text: text) } }
         }
@@ -83,9 +73,9 @@ struct ResponseItem {
     func writePart(to writer: inout JSONWriter, text: String) {
         writer.string("type", stem)
         writer.string("text", text)
-        guard case .message(let completion) = content else { return }
+        guard isMessage else { return }
         writer.array("annotations") { _ in }
-        write(text.isEmpty ? [] : completion?.logprobs ?? [], &writer)
+        writer.value("logprobs", .array(text.isEmpty ? [] : completion?.logprobs ?? []))
         if !text.isEmpty || self.text.isEmpty, let probabilities = completion?.own["probabilities"] {
             writer.value("probabilities", probabilities)
         }
@@ -93,16 +83,8 @@ struct ResponseItem {
 
     /// Writes the members of the event that ends the text.
     func writeText(to writer: inout JSONWriter) {
-        if case .call(let call) = content {
-            writer.value("name", call["function"]?["name"] ?? .null)
-            writer.string("arguments", text)
-            return
-        }
-        writer.string("text", text)
-        if case .message(let completion) = content { write(completion?.logprobs ?? [], &writer) }
-    }
-
-    private func write(_ logprobs: [JSONValue], _ writer: inout JSONWriter) {
-        writer.value("logprobs", .array(logprobs))
+        if let call { writer.value("name", call["function"]?["name"] ?? .null) }
+        writer.string(call == nil ? "text" : "arguments", text)
+        if isMessage { writer.value("logprobs", .array(completion?.logprobs ?? [])) }
     }
 }
