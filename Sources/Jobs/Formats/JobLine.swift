@@ -62,9 +62,8 @@ package struct JobLine {
             if let fault = read.fault { throw fault }
             var fields = read.isOfCells ? keys.reading.typed(read.fields) : read.fields
             if let first = read.request?.prompts.first { fields["prompt"] = first }
-            var prompt = try PromptRecord(fields: fields, read.request == nil ? keys.reading : .request)
-            prompt.request = read.request
-            record = .success(prompt)
+            let reading = read.request == nil ? keys.reading : .request
+            record = .success(try PromptRecord(fields: fields, reading, of: read.request))
         } catch {
             record = .failure(error)
         }

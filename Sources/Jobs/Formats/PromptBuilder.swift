@@ -3,33 +3,31 @@ import PhiText
 
 /// Builds a model's prompt from a line, by the job's templates.
 package struct PromptBuilder: Sendable {
+    private let job: JobSettings
     private let system: TextTemplate?
     private let messages: [(role: String, content: TextTemplate)]
     private let prompt: TextTemplate
     private let prefix: TextTemplate?
-    /// Whether the job gives the prompt template.
-    private let isPromptChosen: Bool
-    private let allowsEmpty: Bool
-    /// Whether the job's prompt template renders a request's messages as one text.
-    private let templateTakesMessages: Bool
-    private let usesChat: Bool
-    /// Whether a text may stand alone, as no answer is generated.
-    private let mayBeEmpty: Bool
 
     /// - Throws: `UserError` if a template is malformed.
     package init(_ job: JobSettings) throws {
+        self.job = job
         system = try job.system.map { try TextTemplate("system", $0) }
         messages = try job.messages.enumerated().map { index, message in
             (message.role, try TextTemplate("messages[\(index)]", message.content))
         }
         prompt = try TextTemplate("prompt", job.prompt ?? JobSettings.defaultPrompt)
         prefix = try job.prefix.map { try TextTemplate("prefix", $0) }
-        isPromptChosen = job.prompt != nil
-        templateTakesMessages = isPromptChosen && prompt.variables.contains("messages")
-        allowsEmpty = job.allowsEmpty
-        usesChat = job.chat
-        mayBeEmpty = !job.task.answers && !job.chat
     }
+
+    /// Whether the job gives the prompt template.
+    private var isPromptChosen: Bool { job.prompt != nil }
+
+    /// Whether that renders a request's messages as one text.
+    private var templateTakesMessages: Bool { isPromptChosen && prompt.variables.contains("messages") }
+
+    /// Whether a text may stand alone, as no answer is generated.
+    private var mayBeEmpty: Bool { !job.task.answers && !job.chat }
 
     /// Whether the job's messages end with the question, so that the line needs none.
     private var asksByItself: Bool { !isPromptChosen && messages.last?.role == "user" }
@@ -48,7 +46,7 @@ package struct PromptBuilder: Sendable {
 
     /// - Throws: `LineError` if the line lacks a field that the job's templates need.
     package func prompt(for record: PromptRecord) throws(LineError) -> Prompt {
-        if case .tokens(let ids) = record.content, !asksByItself {
+        if let ids = record.tokens, !asksByItself {
             if ids.isEmpty { throw LineError(.missingPrompt, "`prompt` is an empty list.") }
             guard messages.isEmpty, prefix == nil, record.system == nil else {
                 throw LineError(
@@ -67,8 +65,8 @@ package struct PromptBuilder: Sendable {
                 "A completion has no chat template, so the job's system and messages can't be used."
             )
         }
-        guard usesChat, !isCompletion else {
-            let hasMessages = if case .messages = record.content { !templateTakesMessages } else { false }
+        guard job.chat, !isCompletion else {
+            let hasMessages = record.messages != nil && !templateTakesMessages
             guard !hasMessages, record.system == nil else {
                 throw LineError(
                     .badField,
@@ -87,8 +85,7 @@ package struct PromptBuilder: Sendable {
     /// replaces the line's own.
     private func conversation(_ record: PromptRecord) throws(LineError) -> [ChatMessage] {
         var own: [ChatMessage]
-        switch record.content {
-        case .messages(let messages) where !templateTakesMessages:
+        if let messages = record.messages, !templateTakesMessages {
             guard record.fields["prompt"] == nil else {
                 throw LineError(
                     .badField,
@@ -104,7 +101,7 @@ package struct PromptBuilder: Sendable {
             own = messages
             // After a call comes its result, which may be empty.
             if let last = own.last, last.role == "user" { try checkText(last.content, "The last message") }
-        default:
+        } else {
             own = asksByItself ? [] : [ChatMessage(role: "user", content: try question(record))]
             if let question = own.last { try checkText(question.content, "The prompt") }
         }
@@ -130,13 +127,13 @@ package struct PromptBuilder: Sendable {
     }
 
     private func checkText(_ text: String, _ name: String) throws(LineError) {
-        guard !allowsEmpty, text.unicodeScalars.allSatisfy(\.properties.isWhitespace) else { return }
+        guard !job.allowsEmpty, text.unicodeScalars.allSatisfy(\.properties.isWhitespace) else { return }
         throw LineError(
             .emptyPrompt, "\(name) is white space only; `allow_empty: true` in a job allows that.")
     }
 
     private func question(_ record: PromptRecord) throws(LineError) -> String {
-        if case .fields = record.content, !isPromptChosen {
+        if record.messages == nil, record.tokens == nil, !isPromptChosen {
             switch record.fields.given("prompt") {
             case .string?: break
             case nil:

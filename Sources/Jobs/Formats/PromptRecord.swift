@@ -4,19 +4,11 @@ import PhiText
 
 /// One line of the input, parsed and checked: its prompt and its settings.
 package struct PromptRecord: Sendable {
-    /// Prompt of the line.
-    package enum Content: Sendable, Equatable {
-        /// `prompt` as text, or other fields that the job's templates use.
-        case fields
-        /// `messages`.
-        case messages([ChatMessage])
-        /// `prompt` as a list of token ids.
-        case tokens([Int32])
-    }
-
-    package var content: Content
     /// The whole line, for templates.
     package var fields: JSONValue
+    /// `messages`, or `prompt` as a list of token ids. With neither, templates make the prompt of fields.
+    package private(set) var messages: [ChatMessage]?
+    package private(set) var tokens: [Int32]?
     /// The line's own system message, if it has one.
     package var system: String?
     let reading: LineReading
@@ -24,16 +16,9 @@ package struct PromptRecord: Sendable {
     /// The line's settings.
     package var settings: RequestSettings
     /// Constraint on the answer; nil if the line has none.
-    package var form: AnswerFormat?
+    package let form: AnswerFormat?
     /// Nil if the line is none of OpenAI's.
-    package var request: OpenAIRequest?
-
-    /// With settings that only a body of OpenAI's has.
-    var asked: RequestSettings {
-        var asked = settings
-        if let request { asked.logprobs = request.logprobs }
-        return asked
-    }
+    package let request: OpenAIRequest?
 
     /// - Parameter start: line in which an array's element begins; nil for a line.
     /// - Throws: `LineError` with code `invalid_utf8` or `invalid_json`.
@@ -55,32 +40,37 @@ package struct PromptRecord: Sendable {
         return value
     }
 
-    /// - Parameter idField: field of the id.
     /// - Throws: `LineError` if a known field has a wrong type.
-    init(fields: JSONValue, _ reading: LineReading = .request) throws(LineError) {
-        (self.fields, self.reading) = (fields, reading)
-        content = .fields
+    init(
+        fields: JSONValue, _ reading: LineReading = .request, of request: OpenAIRequest? = nil
+    ) throws(LineError) {
+        (self.fields, self.reading, self.request) = (fields, reading, request)
         let own = reading.settings(of: fields)
         settings = try RequestSettings(ofLine: own)
+        if let request { settings.logprobs = request.logprobs }
         form = try own.answerFormat()
         guard reading.asks else { return }
         system = try fields.text("system")
-        if let tokens = try fields.tokenIDs("prompt") {
-            guard fields.given("messages") == nil else {
-                throw LineError(.badField, "The line has token ids in `prompt` and `messages` too; keep one.")
-            }
-            content = .tokens(tokens)
-        } else if let messages = try fields.messages() {
-            content = .messages(messages)
+        tokens = try fields.tokenIDs("prompt")
+        guard tokens == nil || fields.given("messages") == nil else {
+            throw LineError(.badField, "The line has token ids in `prompt` and `messages` too; keep one.")
         }
+        messages = try fields.messages()
     }
 
     /// Returns the record with one of a completion's several prompts.
     func asking(_ prompt: JSONValue) throws(LineError) -> PromptRecord {
         var one = self
         one.fields["prompt"] = prompt
-        one.content = try one.fields.tokenIDs("prompt").map { .tokens($0) } ?? .fields
+        (one.tokens, one.messages) = (try one.fields.tokenIDs("prompt"), nil)
         return one
+    }
+
+    /// The record in a later step, which has its own prompt.
+    var inLaterStep: PromptRecord {
+        var later = self
+        (later.tokens, later.messages) = (nil, nil)
+        return later
     }
 
     /// Names of the line's fields that are read as settings, and of those that could be but are data.
@@ -94,9 +84,7 @@ package struct PromptRecord: Sendable {
     func covered(by shield: ControlTokenEscaper) -> PromptRecord {
         var covered = self
         covered.fields = shield.covered(fields)
-        if case .messages(let messages) = content {
-            covered.content = .messages(messages.map(shield.covered))
-        }
+        covered.messages = messages?.map(shield.covered)
         return covered
     }
 }

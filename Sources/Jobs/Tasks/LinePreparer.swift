@@ -102,7 +102,7 @@ struct EncodedPrompt {
                 "The prompt has \(tokens.count) tokens, but the model's context holds \(length), completion included."
             )
         }
-        settings = RequestSettings.merged(job: job.request, line: record.asked)
+        settings = RequestSettings.merged(job: job.request, line: record.settings)
         if let problem = settings.problem(vocabularySize: maker.limits.vocabularySize) {
             throw LineError(.badField, problem)
         }

@@ -46,9 +46,9 @@ import PhiModel
 private func readRequest(_ line: JSONValue, _ builders: [PromptBuilder]) throws {
     let content = OpenAIRequest.content(of: line)
     try promise(content.request != nil, "a request is lost")
-    guard content.fault == nil, var record = try? PromptRecord(fields: content.fields) else { return }
+    guard content.fault == nil, let record = try? PromptRecord(fields: content.fields, of: content.request)
+    else { return }
     try promise(JobLine.id(of: content.fields) != nil, "a request has no id")
-    record.request = content.request
     for builder in builders { _ = try? builder.prompt(for: record) }
     let kept = OpenAIRequest.kept(content.request, samples: content.request?.choices ?? 1, in: nil)
     let result = GenerationResult.failure(

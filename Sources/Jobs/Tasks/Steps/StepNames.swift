@@ -53,8 +53,7 @@ extension StepPlan {
     ) -> [(step: String, prompt: Result<[Int32], LineError>)] {
         let read = steps.flatMap { $0.templates.flatMap(\.template.members) }
             .sorted { $0.lexicographicallyPrecedes($1) }
-        var asked = line
-        asked.content = .fields
+        var asked = line.inLaterStep
         return zip(steps, steps.dropFirst()).map { earlier, step in
             asked.fields[earlier.name] = earlier.members.placeholder([earlier.name], read: read)
             if step.items != nil { asked.fields[JobStep.item] = .string("<\(JobStep.item)>") }

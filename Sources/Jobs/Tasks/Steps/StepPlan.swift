@@ -74,7 +74,7 @@ package final class StepPlan: LineTask {
                 digest.append(key.hash)
             }
             digest.append(settings)
-            digest.append(line.asked.content())
+            digest.append(line.settings.content())
             // What later tries ask, and whether there are any, depends on all that templates name.
             for name in (tries > 1 ? used : Set(preparer.taskNames)).sorted() where name != self.name {
                 digest.append(line.fields[name])

@@ -161,12 +161,7 @@ struct StepRow: Sendable {
     }
 
     /// The prompt record of the step in flight.
-    private var asked: PromptRecord {
-        var asked = line
-        // A later step has its own prompt.
-        if place > 0 { asked.content = .fields }
-        return asked
-    }
+    private var asked: PromptRecord { place > 0 ? line.inLaterStep : line }
 
     /// Returns a result for templates: its members, and those of an answer that is a JSON object.
     static func value(of made: JSONValue) -> JSONValue {
