@@ -109,3 +109,18 @@ package struct ExactNumber: Hashable, Sendable, Comparable, CustomStringConverti
             == 0
     }
 }
+
+extension JSONValue {
+    /// Respells each number as a Double if that is the same number, so that a digest doesn't depend on a spelling such
+    /// as `1.50`.
+    package var withPlainNumbers: JSONValue {
+        switch self {
+        case .number(let number) where ExactNumber(number) == ExactNumber(number.value):
+            integer.map(JSONValue.int) ?? .plain(number.value)
+        case .array(let elements): .array(elements.map(\.withPlainNumbers))
+        case .object(let members):
+            .object(JSONObject(members.map { JSONMember(name: $0.name, value: $0.value.withPlainNumbers) }))
+        default: self
+        }
+    }
+}

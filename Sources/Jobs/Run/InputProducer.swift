@@ -1,6 +1,7 @@
 import BatchEngine
 import JSON
 import OperatingSystem
+import TokenConstraints
 
 /// Counts of what has been read of an input so far; most are also in `RunStatistics`.
 package struct InputCount: Sendable {

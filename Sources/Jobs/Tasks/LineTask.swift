@@ -1,5 +1,6 @@
 import BatchEngine
 import PhiText
+import TokenConstraints
 
 /// The templates of a job that a task fills, by their keys, and the names of further fields of a line that it uses.
 typealias TaskSources = (templates: [(key: String, template: TextTemplate)], fields: [String])

@@ -1,6 +1,7 @@
 import BatchEngine
 import Errors
 import JSON
+import TokenConstraints
 
 /// A piece of work, one sample of one line: its place, and the key of its result.
 struct RequestLabel: Sendable {

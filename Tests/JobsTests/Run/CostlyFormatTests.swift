@@ -4,6 +4,7 @@ import JSON
 import PhiModel
 import TestSupport
 import Testing
+import TokenConstraints
 
 @testable import BatchPipeline
 @testable import Jobs

@@ -1,6 +1,7 @@
 import BatchEngine
 import JSON
 import PhiText
+import TokenConstraints
 
 /// Generates a completion of the line's prompt, or chooses one of some answers.
 package struct GenerateTask: LineTask {
@@ -189,13 +190,13 @@ struct GenerationPart: Sendable {
         let own = ended.request.prompt.withUnsafeBytes { Checksum.crc64($0, after: stream) }
         let json = try? JSONValue(parsing: Array(text.utf8), limits: .line)
         return .array(
-            CallSyntax.read(json ?? .null).enumerated().map { number, call in
+            (json?.elements ?? []).enumerated().map { number, call in
                 [
                     "id": .string("call_\(JSONBytes.hex(own))_\(number)"),
                     "type": "function",
                     "function": [
-                        "name": .string(call.name),
-                        "arguments": .string(JSONWriter.text(of: call.arguments)),
+                        "name": .string(call.string("name") ?? ""),
+                        "arguments": .string(JSONWriter.text(of: call["arguments"] ?? [:])),
                     ],
                 ]
             })
