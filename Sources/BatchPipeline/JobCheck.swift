@@ -66,14 +66,13 @@ package struct JobCheck {
         if let problem = job.ropeProblem(with: model.limits) { throw problem }
         rope = RopeSides(job, model.limits)
         let preparer = try LinePreparer(job)
-        let keys = try LineKeys(job)
         let grammars = AnswerGrammars(text: model.text, limits: model.limits)
         let maker = RequestMaker(model.text, model.limits, grammars)
         answers = try job.opening.compiledAnswer(grammars)
         let plan = job.steps.isEmpty ? nil : try StepPlan(job)
         var fields: Set<String> = []
         steps = job.steps.map(\.name)
-        var input = JobLines(job, keys, reader: job.inputReader(), isWhole: true)
+        var input = try JobLines(job, reader: job.inputReader(), isWhole: true)
         var shownLines = 0
         while let line = try input.next() {
             lines += 1

@@ -79,7 +79,7 @@ package struct JobFreshness: Sendable, Equatable {
         }
         guard comparesLines, try job.canReadTwice() else { return }
         // Each result is claimed as a run does.
-        var lines = JobLines(job, try LineKeys(job, earlier: log?.lines ?? []))
+        var lines = try JobLines(job, earlier: log?.lines ?? [])
         while let line = try lines.next() {
             for sample in 0..<line.samples(in: job) {
                 _ = claims.claim(line.key(sample, filed: claims.hashes))

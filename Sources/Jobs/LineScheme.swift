@@ -42,19 +42,15 @@ package struct LineScheme: Sendable, Hashable {
     ///   - id: the line's own; nil if it has none.
     ///   - content: nil for an unreadable line.
     /// - Returns: the digest of these members, or of all bytes of an unreadable line.
-    func digest(of line: InputRecord, _ id: String?, _ content: LineContent?) -> UInt64 {
-        guard let content, content.fault == nil, case .object(let members) = content.fields else {
-            return SHA.short(of: line.bytes)
+    func digest(of record: InputRecord, _ id: String?, _ content: LineContent?) -> UInt64 {
+        guard let content, content.fault == nil, case .object(let line) = content.fields else {
+            return SHA.short(of: record.bytes)
         }
-        return digest(of: members, id, content.request)
-    }
-
-    private func digest(of line: JSONObject, _ id: String?, _ request: OpenAIRequest?) -> UInt64 {
         var digest = Digest("phibatch line")
         // Ids made of the digest must differ between lines.
         digest.append(id.map { .string($0) })
         for name in fields { digest.append(line[name]) }
-        let isResult = JSONValue.object(line).isResult
+        let isResult = content.fields.isResult
         for name in Self.settings {
             guard let value = line[name], value != .null,
                 // The seed in an earlier step's result is no setting.
@@ -76,7 +72,7 @@ package struct LineScheme: Sendable, Hashable {
                 digest.append(member.value)
             }
         }
-        if let request {
+        if let request = content.request {
             digest.append(request.endpoint.rawValue)
             digest.append(request.choices.map { .int($0) })
             digest.append(request.logprobs.map { .int($0) })

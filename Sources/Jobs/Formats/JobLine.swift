@@ -5,16 +5,14 @@ package struct LineKeys: Sendable {
     /// Field of the id; nil is `id`.
     let idField: String?
     let reading: LineReading
-    let scheme: LineScheme
-    /// Schemes of earlier runs whose results count, too.
-    let earlier: [LineScheme]
+    /// The job's scheme, and those of earlier runs whose results count, too.
+    let schemes: [LineScheme]
 
     /// - Throws: `UserError` if a template of the job is malformed.
     package init(_ job: JobSettings, earlier: [LineScheme] = []) throws {
         (idField, reading) = (job.idField, LineReading(job))
         let scheme = try LineScheme(job)
-        self.scheme = scheme
-        self.earlier = earlier.filter { $0 != scheme }
+        schemes = [scheme] + earlier.filter { $0 != scheme }
     }
 
     /// Returns all fields of lines that are used; nil for any.
@@ -23,7 +21,7 @@ package struct LineKeys: Sendable {
         // Fields of an earlier job's results, of OpenAI's requests, and of the job's own steps.
         names.formUnion(["error", "usage", "sample", "custom_id", "method", "url", "body"])
         names.formUnion(job.steps.map(\.name) + [JobStep.item])
-        for scheme in [scheme] + earlier {
+        for scheme in schemes {
             guard scheme.allBut == nil else { return nil }
             names.formUnion(scheme.fields)
         }
@@ -71,7 +69,7 @@ package struct JobLine {
         id = ownID ?? String(line.overallNumber)
         isNumbered = ownID == nil
         (fields, request) = (content?.fields, content?.request)
-        hashes = ([keys.scheme] + keys.earlier).map { $0.digest(of: line, ownID, content) }
+        hashes = keys.schemes.map { $0.digest(of: line, ownID, content) }
     }
 
     /// Returns the id of a line, even of an invalid one; nil if it has none.

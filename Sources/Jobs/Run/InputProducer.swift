@@ -54,12 +54,9 @@ final class InputProducer: @unchecked Sendable {
         self.queue = queue
         preparer = try LinePreparer(job)
         plan = AcceptFilter(job) == nil ? nil : try StepPlan(job)
-        let keys = try LineKeys(job, earlier: store.use { $0.log?.earlierSchemes ?? [] })
-        lines = JobLines(
-            job, keys,
-            reader: piped.map { InputReader($0) }
-                ?? job.inputReader(columns: keys.fields(of: job), follow: follow),
-            isWhole: piped == nil)
+        lines = try JobLines(
+            job, earlier: store.use { $0.log?.earlierSchemes ?? [] },
+            reader: piped.map { InputReader($0) }, follow: follow, isWhole: piped == nil)
     }
 
     var count: InputCount { counted.withLock { $0 } }

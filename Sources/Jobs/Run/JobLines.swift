@@ -19,7 +19,7 @@ extension UserError {
 
 /// Lines of a job's input that its run takes up.
 package struct JobLines {
-    let keys: LineKeys
+    private let keys: LineKeys
     private let job: JobSettings
     private var reader: InputReader
     private var ids: SeenIDs?
@@ -32,21 +32,24 @@ package struct JobLines {
     package var warnings: [String] { reader.warnings }
 
     /// - Parameters:
+    ///   - earlier: schemes of earlier runs whose results count, too.
     ///   - reader: by default of the fields by which lines are known.
     ///   - isWhole: whether they are those of a run's whole input, of which a repeated id is an error.
+    /// - Throws: `UserError` if a template of the job is malformed.
     package init(
-        _ job: JobSettings, _ keys: LineKeys, reader: InputReader? = nil, isWhole: Bool = false
-    ) {
-        (self.job, self.keys) = (job, keys)
-        self.reader = reader ?? job.inputReader(columns: keys.fields(of: job))
+        _ job: JobSettings, earlier: [LineScheme] = [], reader: InputReader? = nil,
+        follow: FollowedInput? = nil, isWhole: Bool = false
+    ) throws {
+        (self.job, keys) = (job, try LineKeys(job, earlier: earlier))
+        self.reader = reader ?? job.inputReader(columns: keys.fields(of: job), follow: follow)
         if isWhole { (ids, read.seen) = (SeenIDs(), InputSeen()) }
     }
 
     /// Returns the lines after the last one, to be read apart from these.
     func following(_ line: JobLine) -> JobLines {
-        var lines = JobLines(job, keys)
-        (lines.start, lines.count, lines.read) = (line.overallNumber, count, read)
-        lines.read.seen = nil
+        var lines = self
+        lines.reader = job.inputReader(columns: keys.fields(of: job))
+        (lines.start, lines.ids, lines.read.seen) = (line.overallNumber, nil, nil)
         return lines
     }
 
@@ -95,7 +98,7 @@ extension JobSettings {
             found[record.key.id, default: 0] += 1
             return true
         }
-        var lines = JobLines(self, try LineKeys(self))
+        var lines = try JobLines(self)
         var places: [Int] = []
         while let line = try lines.next() {
             if found[line.id] ?? 0 >= line.samples(in: self) { places.append(line.place) }

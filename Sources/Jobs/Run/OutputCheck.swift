@@ -100,7 +100,7 @@ package struct OutputCheck {
             if failedLines == nil { add("\(errors), the file of failed lines, is not there") }
         }
         let index = output.index
-        var lines = JobLines(job, try LineKeys(job, earlier: output.lines))
+        var lines = try JobLines(job, earlier: output.lines)
         var repetitions: [UInt64: Int] = [:]
         var seen = SeenIDs()
         var decisions = try RowDecisions(job)
