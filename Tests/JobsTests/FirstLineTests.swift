@@ -6,31 +6,26 @@ import Testing
 
 /// Guesses that would go wrong with every line.
 @Suite struct FirstLineTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
     /// A job whose input has this line only.
-    private func withJob(
-        _ line: String, _ change: (inout JobSettings) -> Void = { _ in },
-        _ body: (JobSettings, _ input: String) throws -> Void
-    ) throws {
-        let folder = try TestFolder()
-        try folder.write(Array((line + "\n").utf8), to: "in.jsonl")
-        try body(JobSettings.test(input: [folder.path("in.jsonl")], change), folder.path("in.jsonl"))
-        withExtendedLifetime(folder) {}
+    private func job(_ line: String, _ change: (inout JobSettings) -> Void = { _ in }) throws -> JobSettings {
+        .test(input: [try folder.write(line + "\n", to: "in.jsonl")], change)
     }
 
     private func warnings(_ line: String, _ change: (inout JobSettings) -> Void = { _ in }) throws -> [String]
     {
-        var warnings: [String] = []
-        try withJob(line, change) { job, _ in warnings = try job.warnings() }
-        return warnings
+        try job(line, change).warnings()
     }
 
     private func error(_ line: String) throws -> UserError? {
-        var found: UserError?
-        try withJob(line) { job, input in
-            do { try job.checkBeginnings() } catch let error as UserError { found = error }
-            if let found { #expect(found.kind == .badJob && found.place == input + ":1") }
+        do { try job(line).checkBeginnings() } catch let error as UserError {
+            #expect(error.kind == .badJob && error.place == folder.path("in.jsonl") + ":1")
+            return error
         }
-        return found
+        return nil
     }
 
     @Test func fieldsWithoutAPromptAreOneError() throws {
@@ -58,12 +53,9 @@ import Testing
     func oneBadLineIsLeftToTheRun(line: String) throws { #expect(try error(line) == nil) }
 
     @Test func aTemplateOverOtherFieldsIsMeant() throws {
-        try withJob(#"{"question": "Who?"}"#) {
-            $0.prompt = "{{ question }}"
-        } _: { job, _ in
-            try job.checkBeginnings()
-            #expect(try job.warnings().isEmpty)
-        }
+        let job = try job(#"{"question": "Who?"}"#) { $0.prompt = "{{ question }}" }
+        try job.checkBeginnings()
+        #expect(try job.warnings().isEmpty)
     }
 
     /// A field with a setting's name is data of a line that doesn't ask, and told so once.
@@ -83,11 +75,9 @@ import Testing
     }
 
     @Test func aJobMayAskByItself() throws {
-        try withJob(#"{"word": "red"}"#) {
+        try job(#"{"word": "red"}"#) {
             $0.messages = [ChatMessage(role: "user", content: "Say {{ word }}.")]
-        } _: { job, _ in
-            try job.checkBeginnings()
-        }
+        }.checkBeginnings()
     }
 
     @Test func whatKeepLeavesOutIsWarnedOf() throws {

@@ -7,12 +7,10 @@ import Testing
 
 @Suite struct DelimitedRecordsTests {
     /// What each record says, or why it can't be read.
-    private func records(_ text: String, _ name: String, chunk: Int = 4096) throws -> [Result<
-        JSONValue, LineError
-    >] {
-        let folder = try TestFolder()
-        return try InputReader(paths: [try folder.write(text, to: name)], chunkSize: chunk).all().map {
-            record in
+    private func records(
+        _ text: String, _ name: String, chunk: Int = 4096
+    ) throws -> [Result<JSONValue, LineError>] {
+        try InputReader.records(text, named: name, chunk: chunk).map { record in
             Result { () throws(LineError) in try record.content().fields }
         }
     }
@@ -43,11 +41,7 @@ import Testing
     /// Renamed columns make other records, and the same ones stay the same wherever they stand.
     @Test func whatARecordIsKnownBy() throws {
         func hashes(_ text: String) throws -> [UInt64] {
-            let folder = try TestFolder()
-            let keys = try LineKeys(.test(input: []) { $0.keep = .all })
-            return try InputReader(paths: [try folder.write(text, to: "a.csv")]).all().map {
-                JobLine($0, keys).contentHash
-            }
+            try JobLine.all(text, in: "a.csv") { $0.keep = .all }.map(\.contentHash)
         }
         let first = try hashes("a,b\n1,2\n3,4\n")
         #expect(try hashes("a,b\n3,4\n1,2") == first.reversed())

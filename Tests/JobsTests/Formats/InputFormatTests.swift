@@ -12,22 +12,19 @@ import Testing
     private let text =
         "id,prompt\na,first\nb,\"second, with\ntwo lines\"\n\nc,third,and more\na,again\nd,last\n"
 
-    private func records(_ files: [String], limit: Int = 1000, chunk: Int = 5) throws -> [InputRecord] {
-        let folder = try TestFolder()
-        let paths = try files.enumerated().map { try folder.write($1, to: "\($0).csv") }
-        return try InputReader(paths: paths, format: InputFormat.csv, limit: limit, chunkSize: chunk).all()
-    }
-
     @Test func aRecordMayBeSeveralLines() throws {
         for chunk in [1, 3, 4096] {
-            let records = try records([text, text], chunk: chunk)
+            let records = try InputReader.records(text, text, format: .csv, chunk: chunk)
             #expect(records.map(\.number) == [2, 3, 6, 7, 8, 2, 3, 6, 7, 8])
             #expect(records.map(\.overallNumber) == [2, 3, 6, 7, 8, 10, 11, 14, 15, 16])
             #expect(
                 String(decoding: records[1].bytes, as: UTF8.self)
                     == "id,prompt\nb,\"second, with\ntwo lines\"")
         }
-        #expect(try records([text], limit: 20).map(\.isTooLong) == [false, true, false, false, false])
+        #expect(
+            try InputReader.records(text, format: .csv, limit: 20, chunk: 5).map(\.isTooLong) == [
+                false, true, false, false, false,
+            ])
     }
 
     /// What becomes of it, in native results, and each by its id.
@@ -93,10 +90,8 @@ import Testing
                 "{\"id\":\"\($0)\",\"prompt\":\"\($1)\"}\n"
             }.joined(), InputFormat.jsonl, in: TestFolder(), made: 3)
         #expect(found == native)
-        let folder = try TestFolder()
-        let path = try folder.write("short\n\nmuch\ntoo\nlong\n\nshort\n", to: "in")
-        let long = try InputReader(paths: [path], format: InputFormat.paragraphs, limit: 10, chunkSize: 3)
-            .all()
+        let long = try InputReader.records(
+            "short\n\nmuch\ntoo\nlong\n\nshort\n", format: .paragraphs, limit: 10, chunk: 3)
         #expect(long.map(\.length) == [5, 13, 5] && long.map(\.bytes.isEmpty) == [false, true, false])
     }
 

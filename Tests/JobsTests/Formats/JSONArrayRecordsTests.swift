@@ -6,42 +6,18 @@ import Testing
 
 /// Inputs that are one JSON array.
 @Suite struct JSONArrayRecordsTests {
-    /// What a record says, or what is wrong with it.
-    private enum Found: Equatable {
-        case fields(JSONValue)
-        case wrong(String)
-        case half(String)
-    }
-
-    private struct Item {
-        var line: Int
-        var number: Int
-        var found: Found
-    }
+    /// A record: what it says, or what is wrong with it; and why it is half, if it is.
+    private typealias Item = (line: Int, number: Int, said: String, half: String?)
 
     private func read(_ text: String, chunk: Int = 4096, limit: Int = 1000) throws -> [Item] {
-        let folder = try TestFolder()
-        let records = try InputReader(
-            paths: [try folder.write(text, to: "in.json")], format: InputFormat.json, limit: limit,
-            chunkSize: chunk
-        ).all()
-        return records.map { record in
-            let found: Found
-            if record.isHalf {
-                found = .half(record.whatIsBroken?.text ?? "")
-            } else {
-                do throws(LineError) {
-                    found = .fields(try record.content().fields)
-                } catch {
-                    found = .wrong(error.message)
-                }
+        try InputReader.records(text, format: .json, limit: limit, chunk: chunk).map { record in
+            let said: String
+            do throws(LineError) { said = JSONWriter.text(of: try record.content().fields) } catch {
+                said = error.message
             }
-            return Item(line: record.number, number: record.overallNumber, found: found)
+            let half = record.isHalf ? record.whatIsBroken?.text ?? "" : nil
+            return (record.number, record.overallNumber, said, half)
         }
-    }
-
-    private func fields(_ text: String, chunk: Int = 4096) throws -> [JSONValue?] {
-        try read(text, chunk: chunk).map { if case .fields(let fields) = $0.found { fields } else { nil } }
     }
 
     private static let pretty = """
@@ -61,26 +37,26 @@ import Testing
         ]
 
         """
-    private static let prettyFields: [JSONValue] = [
-        ["id": "a", "tags": [["n": 1], "]},{["], "prompt": "say \"[\" \\"], ["id": "b", "prompt": "x"],
+    private static let prettySaid = [
+        #"{"id":"a","tags":[{"n":1},"]},{["],"prompt":"say \"[\" \\"}"#, #"{"id":"b","prompt":"x"}"#,
     ]
 
     @Test(arguments: [1, 2, 3, 7, 4096])
     func elementsAreFoundInAnyLayout(chunk: Int) throws {
         let found = try read(Self.pretty, chunk: chunk)
         #expect(found.map(\.line) == [2, 10] && found.map(\.number) == [1, 2])
-        #expect(try fields(Self.pretty, chunk: chunk) == Self.prettyFields)
+        #expect(try read(Self.pretty, chunk: chunk).map(\.said) == Self.prettySaid)
         let crlf = "\u{FEFF}" + Self.pretty.replacing("\n", with: "\r\n")
-        #expect(try fields(crlf, chunk: chunk) == Self.prettyFields)
+        #expect(try read(crlf, chunk: chunk).map(\.said) == Self.prettySaid)
         #expect(try read(crlf, chunk: chunk).map(\.line) == [2, 10])
         let compact = Self.pretty.replacing("\n", with: "")
-        #expect(try fields(compact, chunk: chunk) == Self.prettyFields)
+        #expect(try read(compact, chunk: chunk).map(\.said) == Self.prettySaid)
         #expect(try read(compact, chunk: chunk).map(\.line) == [1, 1])
         #expect(try read(compact, chunk: chunk).map(\.number) == [1, 2])
         for empty in ["[]", " [ \n ] \n", "\u{FEFF}[\r\n]\r\n"] {
             #expect(try read(empty, chunk: chunk).isEmpty)
         }
-        #expect(try fields("[{}]", chunk: chunk) == [[:]])
+        #expect(try read("[{}]", chunk: chunk).map(\.said) == ["{}"])
     }
 
     @Test func elementsThatAreWrongInThemselvesFailAlone() throws {
@@ -92,39 +68,29 @@ import Testing
             """
         // The bracket that does not match is the end of it: nothing tells where another element begins.
         let found = try read(text)
-        #expect(
-            found.prefix(6).map(\.found) == [
-                .fields(["id": 1]), .wrong("The element must be a JSON object, but is a number."),
-                .wrong("The element must be a JSON object, but is a string."),
-                .wrong("The element must be a JSON object, but is null."),
-                found[4].found, .wrong("The element must be a JSON object, but is a list."),
-            ])
+        let said = found.map(\.said)
+        for (number, kind) in [(1, "a number"), (2, "a string"), (3, "null"), (5, "a list")] {
+            #expect(said[number] == "The element must be a JSON object, but is \(kind).")
+        }
         for number in [4, 6, 7, 8] {
-            guard case .wrong(let what) = found[number].found else {
-                Issue.record("\(found[number])")
-                continue
-            }
-            #expect(what.hasPrefix("The element is not valid JSON: "), "\(what)")
-            #expect(what.hasSuffix(" in line \(found[number].line)."), "\(what)")
+            #expect(said[number].hasPrefix("The element is not valid JSON: "), "\(said[number])")
+            #expect(said[number].hasSuffix(" in line \(found[number].line)."), "\(said[number])")
         }
-        #expect(found.count == 10 && found[9].line == 4)
-        guard case .half(let what) = found[9].found else {
-            Issue.record("\(found[9])")
-            return
-        }
-        #expect(what.contains("} where ] should be in line 4. Nothing tells"), "\(what)")
+        #expect(found.count == 10 && said[0] == "{\"id\":1}" && found[9].line == 4)
+        #expect(found.map { $0.half == nil } == Array(repeating: true, count: 9) + [false])
+        #expect(found[9].half?.contains("} where ] should be in line 4. Nothing tells") == true)
     }
 
     @Test func commasThatAreMissingOrTooManyAreErrors() throws {
         let found = try read("[,{\"a\":1} {\"a\":2},,\n{\"a\":3},]")
         #expect(
-            found.map(\.found) == [
-                .wrong("There is no element before the comma."), .fields(["a": 1]),
-                .wrong("There is no comma before the element."),
-                .wrong("There is no element before the comma."), .fields(["a": 3]),
-                .wrong("There is no element after the last comma."),
+            found.map(\.said) == [
+                "There is no element before the comma.", "{\"a\":1}", "There is no comma before the element.",
+                "There is no element before the comma.", "{\"a\":3}",
+                "There is no element after the last comma.",
             ])
-        #expect(found.map(\.number) == [1, 2, 3, 4, 5, 6] && found.map(\.line) == [1, 1, 1, 1, 2, 2])
+        #expect(found.map(\.number) == [1, 2, 3, 4, 5, 6] && found.allSatisfy { $0.half == nil })
+        #expect(found.map(\.line) == [1, 1, 1, 1, 2, 2])
     }
 
     private static let whole = (0..<4).map { "{\"id\": \($0), \"prompt\": \"p\"}" }
@@ -138,13 +104,10 @@ import Testing
         for (separator, chunk) in [(",\n", 1), (",\n", 4096), (", ", 5)] {
             let elements = [Self.whole[0], bad, Self.whole[3]]
             let found = try read("[" + elements.joined(separator: separator) + "]", chunk: chunk)
-            guard case .half(let what)? = found.last?.found else {
-                Issue.record("\(found)")
-                continue
-            }
             // A string without an end may take all that follows.
+            let what = found.last?.half ?? ""
             let isTold = what.contains("Nothing tells where") || what.contains("that begins here has no end")
-            #expect(found.count == 2 && isTold, "\(what)")
+            #expect(found.count == 2 && isTold, "\(found)")
         }
     }
 
@@ -154,16 +117,11 @@ import Testing
         let end = (text.lastIndex(of: UInt8(ascii: "]")) ?? 0) + 1
         for length in 0..<end {
             let found = try read(String(decoding: text[..<length], as: UTF8.self))
-            guard case .half? = found.last?.found else {
-                Issue.record("\(length): \(found)")
-                continue
-            }
-            #expect(
-                found.dropLast().map(\.found) == Self.prettyFields.prefix(found.count - 1).map { .fields($0) }
-            )
+            #expect(found.last?.half != nil && found.dropLast().allSatisfy { $0.half == nil }, "\(length)")
+            #expect(found.dropLast().map(\.said) == Array(Self.prettySaid.prefix(found.count - 1)))
         }
         let two = try read("[{}]\n[{}]")
-        #expect(two.count == 2 && two[1].found == .half("something follows the end of the array."))
+        #expect(two.count == 2 && two[1].half == "something follows the end of the array.")
     }
 
     @Test func whatIsNoArrayIsOneError() throws {
@@ -176,12 +134,11 @@ import Testing
     func longElementsAreMeasured(chunk: Int) throws {
         let long = "{\"prompt\": \"" + String(repeating: "x", count: 500) + "\"}"
         let found = try read("[{\"a\": 1}, \(long), {\"a\": 2}]", chunk: chunk, limit: 100)
-        #expect(found.map(\.number) == [1, 2, 3] && found[2].found == .fields(["a": 2]))
-        guard case .wrong(let what) = found[1].found else { throw CancellationError() }
-        #expect(what.contains("has \(long.utf8.count) bytes"))
+        #expect(found.map(\.number) == [1, 2, 3] && found[2].said == "{\"a\":2}")
+        #expect(found[1].said.contains("has \(long.utf8.count) bytes"))
         // However deep.
         let deep = String(repeating: "[", count: 3000) + String(repeating: "]", count: 3000)
-        #expect(try read("[\(deep), {\"a\": 2}]")[1].found == .fields(["a": 2]))
+        #expect(try read("[\(deep), {\"a\": 2}]")[1].said == "{\"a\":2}")
     }
 
     /// A name that ends in `.json` has always been one of JSON lines; what is in it decides.
@@ -205,13 +162,8 @@ import Testing
 
     /// Laid out anew, an input's lines are the same; without ids they are known by their number.
     @Test func elementsAreKnownByWhatTheySay() throws {
-        let folder = try TestFolder()
         func known(_ text: String, _ name: String) throws -> [String] {
-            let keys = try LineKeys(.test(input: []) { $0.keep = .all })
-            return try InputReader(paths: [try folder.write(text, to: name)]).all().map { record in
-                let line = JobLine(record, keys)
-                return "\(line.id) \(line.contentHash)"
-            }
+            try JobLine.all(text, in: name) { $0.keep = .all }.map { "\($0.id) \($0.contentHash)" }
         }
         let lines = try known("{\"id\":\"a\",\"x\":1}\n{\"x\":2}\n", "a.jsonl")
         #expect(try known("[{\"id\":\"a\",\"x\":1},{\"x\":2}]", "a.json") == lines)

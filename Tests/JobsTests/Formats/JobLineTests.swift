@@ -10,11 +10,7 @@ import Testing
     private func identity(
         _ line: String, earlier: [LineScheme] = [], _ change: (inout JobSettings) -> Void = { _ in }
     ) throws -> JobLine {
-        let folder = try TestFolder()
-        let input = try folder.write(line + "\n", to: "in.jsonl")
-        var reader = InputReader(paths: [input])
-        let record = try #require(try reader.next())
-        return JobLine(record, try LineKeys(.test(input: [input], change), earlier: earlier))
+        try #require(try JobLine.all(line + "\n", earlier: earlier, change).first)
     }
 
     private func isSame(

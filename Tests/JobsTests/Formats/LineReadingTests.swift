@@ -8,26 +8,14 @@ import Testing
 
 /// Which fields of a line are data, and which say how it is answered.
 @Suite struct LineReadingTests {
-    private func identity(
-        _ text: String, in name: String = "in.jsonl", _ change: (inout JobSettings) -> Void = { _ in }
-    ) throws -> (JobLine, JobSettings) {
-        let folder = try TestFolder()
-        let input = try folder.write(text + "\n", to: name)
-        let job = JobSettings.test(input: [input], change)
-        var reader = job.inputReader()
-        let record = try #require(try reader.next())
-        return (JobLine(record, try LineKeys(job)), job)
-    }
-
     private func record(
         _ text: String, in name: String = "in.jsonl", _ change: (inout JobSettings) -> Void = { _ in }
     ) throws -> PromptRecord {
-        try identity(text, in: name, change).0.record.get()
+        try #require(try JobLine.all(text + "\n", in: name, change).first).record.get()
     }
 
     private func prompt(_ line: String, _ change: (inout JobSettings) -> Void = { _ in }) throws -> Prompt {
-        let (identity, job) = try identity(line, change)
-        return try PromptBuilder(job).prompt(for: identity.record.get())
+        try PromptBuilder(.test(input: [], change)).prompt(for: record(line, change))
     }
 
     private func code(_ line: String, _ change: (inout JobSettings) -> Void = { _ in }) -> LineError.Code? {

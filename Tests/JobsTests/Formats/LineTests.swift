@@ -6,16 +6,10 @@ import Testing
 @testable import Jobs
 
 @Suite struct LineTests {
-    private func lines(_ files: [[UInt8]], limit: Int = 1000, chunk: Int = 7) throws -> [InputRecord] {
-        let folder = try TestFolder()
-        let paths = try files.enumerated().map { try folder.write($1, to: "\($0).jsonl") }
-        return try InputReader(paths: paths, limit: limit, chunkSize: chunk).all()
-    }
-
     @Test func linesAreTheSameWhateverTheChunk() throws {
         let text = "\u{FEFF}{\"a\":1}\r\n\n   \t\nsecond\n\u{0}nul\nlast"
         for chunk in [1, 2, 3, 64, 4096] {
-            let lines = try lines([Array(text.utf8)], chunk: chunk)
+            let lines = try InputReader.records(text, chunk: chunk)
             #expect(
                 lines.map { String(decoding: $0.bytes, as: UTF8.self) } == [
                     "{\"a\":1}", "second", "\u{0}nul", "last",
@@ -25,15 +19,15 @@ import Testing
     }
 
     @Test func severalFilesFollowEachOther() throws {
-        let lines = try lines([Array("a\nb".utf8), [], Array("\nc\n".utf8)])
+        let lines = try InputReader.records("a\nb", "", "\nc\n", chunk: 7)
         #expect(lines.map(\.number) == [1, 2, 2])
         #expect(lines.map(\.overallNumber) == [1, 2, 4])
-        #expect(lines.last?.file.hasSuffix("2.jsonl") == true)
+        #expect(lines.last?.file.hasSuffix("2.in.jsonl") == true)
     }
 
     @Test func longLinesAreMeasuredNotKept() throws {
-        let long = [UInt8](repeating: 0x78, count: 5000)
-        let lines = try lines([long + [0x0A] + Array("ok\n".utf8) + long], limit: 100)
+        let long = String(repeating: "x", count: 5000)
+        let lines = try InputReader.records(long + "\nok\n" + long, limit: 100, chunk: 7)
         #expect(lines.map(\.length) == [5000, 2, 5000])
         #expect(lines.map(\.bytes.count) == [0, 2, 0])
     }

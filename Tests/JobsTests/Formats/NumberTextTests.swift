@@ -68,10 +68,8 @@ import Testing
 
     /// Cells are text, and are carried along as they stand.
     @Test func inColumns() throws {
-        let folder = try TestFolder()
-        let input = try folder.write("temperature,n,seed\n0.70,18446744073709551615,+5\n", to: "a.csv")
-        var reader = InputReader(paths: [input])
-        let record = try #require(try reader.next())
+        let text = "temperature,n,seed\n0.70,18446744073709551615,+5\n"
+        let record = try #require(try InputReader.records(text, named: "a.csv").first)
         let values = KeptFields.all.values(of: try record.content().fields, for: .score)
         #expect(values.map(\.value) == ["0.70", "18446744073709551615", "+5"])
     }
