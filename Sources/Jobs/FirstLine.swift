@@ -139,7 +139,7 @@ struct FirstLine {
 extension JobSettings {
     /// - Throws: `UserError` if an input is useless.
     func checkBeginnings() throws {
-        try firstRow()?.check()
+        try firstLine()?.check()
         for path in input {
             let format = inputFormat.format(for: path)
             let line = Result { try firstLine(of: path) }
@@ -153,15 +153,12 @@ extension JobSettings {
         }
     }
 
-    /// Nil also for an input that can be read only once.
-    func firstLine(of path: String) throws -> FirstLine? {
+    /// - Parameter path: nil for the rows that the job makes.
+    /// - Returns: nil also for an input that can be read only once, and if the job makes no rows.
+    func firstLine(of path: String? = nil) throws -> FirstLine? {
+        guard let path else { return rows == nil ? nil : try FirstLine(inputReader(), job: self) }
         guard path != "-", Files.kind(of: path) == .regular else { return nil }
         return try FirstLine(InputReader(paths: [path], format: inputFormat), job: self)
-    }
-
-    /// Nil if the job reads an input.
-    private func firstRow() throws -> FirstLine? {
-        rows == nil ? nil : try FirstLine(inputReader(), job: self)
     }
 
     /// Returns warnings about settings that are valid but probably not intended.
@@ -171,7 +168,7 @@ extension JobSettings {
         if let form = answerFormat, form.isConstraint, let rule = try? form.checked() {
             warnings += rule.warnings().map { "\(answerPlace): \($0)" }
         }
-        var line = try firstRow()
+        var line = try firstLine()
         for path in input where line == nil { line = try firstLine(of: path) }
         return warnings + (line?.warnings(templateFields: fields) ?? [])
     }
