@@ -29,12 +29,10 @@ public enum KeptFields: Sendable, Equatable {
     /// Members of a task's results.
     static func resultNames(of task: JobTask) -> Set<String> { commonNames.union(task.resultNames) }
 
-    /// An error for any task; nil if there is none.
-    var problem: String? { problem(among: Self.commonNames) }
-
-    func problem(for task: JobTask) -> String? { problem(among: Self.resultNames(of: task)) }
-
-    private func problem(among names: Set<String>) -> String? {
+    /// Returns an error; nil if there is none.
+    /// - Parameter task: nil for any.
+    func problem(for task: JobTask? = nil) -> String? {
+        let names = task.map(Self.resultNames) ?? Self.commonNames
         guard case .fields(let fields) = self else { return nil }
         var seen: Set<String> = []
         for field in fields {

@@ -34,7 +34,7 @@ package struct InputRecord {
         }
     ) {
         (self.number, self.limit, self.isComplete, self.parse) = (number, limit, isComplete, parse)
-        append(bytes)
+        (self.bytes, length) = (bytes.count > limit ? [] : bytes, bytes.count)
     }
 
     package var isTooLong: Bool { length > limit }
@@ -102,10 +102,8 @@ package struct InputReader {
     /// five copies of it.
     package static let defaultLimit = 32 << 20
     private let format: InputFormat
-    private let chunkSize: Int
-    private let system: FileSystem
-    private let columns: Set<String>?
     private let follow: FollowedInput?
+    private let open: (_ path: String) throws -> ByteSource
     private var paths: ArraySlice<String>
     private var file: (name: String, source: ByteSource?, next: RecordSource)?
     /// Number of lines in earlier files.
@@ -119,13 +117,8 @@ package struct InputReader {
         chunkSize: Int = 1 << 18, columns: Set<String>? = nil, follow: FollowedInput? = nil,
         system: FileSystem = .real
     ) {
-        self.columns = columns
-        self.follow = follow
-        self.paths = paths[...]
-        self.format = format
-        self.limit = limit
-        self.chunkSize = chunkSize
-        self.system = system
+        (self.paths, self.format, self.limit, self.follow) = (paths[...], format, limit, follow)
+        open = { try ByteSource(path: $0, columns: columns, chunkSize: chunkSize, system: system) }
     }
 
     /// Reads records from another source.
@@ -141,9 +134,7 @@ package struct InputReader {
             if file == nil {
                 if paths.isEmpty, let follow { paths = follow.newPaths()[...] }
                 guard let path = paths.popFirst() else { return nil }
-                let source = try ByteSource(
-                    path: path, columns: columns, chunkSize: chunkSize, system: system)
-                let format = format.format(for: path)
+                let (source, format) = (try open(path), format.format(for: path))
                 if follow != nil { try format.checkGrowth(of: source.name) }
                 try format.check(source)
                 if paths.isEmpty, path != "-" { source.follow = follow }

@@ -196,7 +196,7 @@ extension JobKey {
                 "fields of the line copied to its result: a list, or all; NEW=FIELD (in a job file NEW: FIELD) "
                     + "renames one",
                 .of(
-                    .fields, \.keep, { try $0.keptFields() }, problem: { $0.problem }, text: { $0.text })),
+                    .fields, \.keep, { try $0.keptFields() }, problem: { $0.problem() }, text: { $0.text })),
             JobKey(
                 "results", ResultDetail.allCases.map(\.rawValue).joined(separator: "|"),
                 "members of each result in jsonl and json; "

@@ -88,7 +88,7 @@ extension SettingValue {
                 return isOption && parts.count == 2 ? .init(parts[1], as: parts[0]) : .init(name)
             }
         }
-        if let problem = KeptFields.fields(fields).problem { throw fault(problem) }
+        if let problem = KeptFields.fields(fields).problem() { throw fault(problem) }
         return .fields(fields)
     }
 }

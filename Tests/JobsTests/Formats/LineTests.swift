@@ -30,6 +30,9 @@ import Testing
         let lines = try InputReader.records(long + "\nok\n" + long, limit: 100, chunk: 7)
         #expect(lines.map(\.length) == [5000, 2, 5000])
         #expect(lines.map(\.bytes.count) == [0, 2, 0])
+        // A request's line that comes as a whole has no limit.
+        let whole = InputRecord([UInt8](repeating: 0x78, count: 2 << 20), number: 1)
+        #expect(whole.bytes.count == 2 << 20 && !whole.isTooLong)
     }
 
     @Test func aFileThatShrinksIsAnError() throws {
