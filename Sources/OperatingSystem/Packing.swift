@@ -38,21 +38,19 @@ package enum Packing: CaseIterable, Sendable {
 
     /// - Parameter isFast: packs in half the time, to some more bytes.
     /// - Throws: `SystemError` without the library.
-    func codec(packs: Bool, isFast: Bool = false) throws(SystemError) -> any PackingCodec {
+    fileprivate func codec(packs: Bool, isFast: Bool = false) throws(SystemError) -> Codec {
         switch self {
-        case .gzip: try GzipCodec(packs: packs, isFast: isFast)
-        case .zstd: try ZstdCodec(packs: packs)
+        case .gzip: try GzipCodec(packs: packs, isFast: isFast).step
+        case .zstd: try ZstdCodec(packs: packs).step
         }
     }
 }
 
-/// Compresses or decompresses a stream.
-protocol PackingCodec: AnyObject {
-    /// - Parameter isLast: whether no more bytes follow; matters for compression.
-    func step(
-        _ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer, isLast: Bool
-    ) throws(SystemError) -> CodecStep
-}
+/// Compresses or decompresses some bytes of a stream into a buffer.
+/// - Parameter isLast: whether no more bytes follow; matters for compression.
+private typealias Codec = (
+    _ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer, _ isLast: Bool
+) throws(SystemError) -> CodecStep
 
 struct CodecStep {
     /// Number of bytes taken, and made.
@@ -65,7 +63,7 @@ struct CodecStep {
 /// Decompresses a stream: one file, or several concatenated.
 package final class Unpacker {
     private let packing: Packing
-    private let codec: any PackingCodec
+    private let codec: Codec
     private var packed: [UInt8]
     private var unread = 0..<0
     /// Whether the bytes may end here.
@@ -125,7 +123,7 @@ package final class Unpacker {
                 }
             }
             let step = try packed.withUnsafeBytes {
-                try codec.step(UnsafeRawBufferPointer(rebasing: $0[unread]), into: buffer, isLast: false)
+                try codec(UnsafeRawBufferPointer(rebasing: $0[unread]), buffer, false)
             }
             unread.removeFirst(step.taken)
             isWhole = step.isWhole
@@ -137,52 +135,43 @@ package final class Unpacker {
 
 /// Compresses a text piece by piece, each on a thread of its own while the caller makes the next one. The same text in
 /// the same pieces gives the same bytes.
-package final class Packer {
-    /// Used by one thread at a time.
-    private final class Stream: @unchecked Sendable {
-        private let codec: any PackingCodec
-        private var buffer = [UInt8](repeating: 0, count: 1 << 17)
-
-        init(_ codec: any PackingCodec) { self.codec = codec }
-
-        func pack(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
-            var (packed, position) = ([UInt8](), 0)
-            while true {
-                let step = try bytes.withUnsafeBytes { bytes in
-                    try buffer.withUnsafeMutableBytes {
-                        try codec.step(
-                            UnsafeRawBufferPointer(rebasing: bytes[position...]), into: $0, isLast: isLast)
-                    }
-                }
-                position += step.taken
-                packed += buffer[..<step.made]
-                if isLast ? step.isWhole : position == bytes.count && step.made < buffer.count {
-                    return packed
-                }
-            }
-        }
-    }
-
-    private let stream: Stream
+package final class Packer: @unchecked Sendable {
+    // Used by one thread at a time.
+    private let codec: Codec
+    private var buffer = [UInt8](repeating: 0, count: 1 << 17)
     /// The bytes of the piece before.
     private var before: Ahead<[UInt8]>?
 
     package init(_ packing: Packing, isFast: Bool = false) throws(SystemError) {
-        stream = Stream(try packing.codec(packs: true, isFast: isFast))
+        codec = try packing.codec(packs: true, isFast: isFast)
     }
 
     /// - Returns: the compressed bytes of the pieces before; with the last piece all that are left.
     package func pack(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
         let known = try before?.value() ?? []
         before = nil
-        guard !isLast else { return try known + stream.pack(bytes, isLast: true) }
-        before = Ahead("phibatch packs") { [stream] in try stream.pack(bytes, isLast: false) }
+        guard !isLast else { return try known + packed(bytes, isLast: true) }
+        before = Ahead("phibatch packs") { [self] in try packed(bytes, isLast: false) }
         return known
+    }
+
+    private func packed(_ bytes: [UInt8], isLast: Bool) throws -> [UInt8] {
+        var (packed, position) = ([UInt8](), 0)
+        while true {
+            let step = try bytes.withUnsafeBytes { bytes in
+                try buffer.withUnsafeMutableBytes {
+                    try codec(UnsafeRawBufferPointer(rebasing: bytes[position...]), $0, isLast)
+                }
+            }
+            position += step.taken
+            packed += buffer[..<step.made]
+            if isLast ? step.isWhole : position == bytes.count && step.made < buffer.count { return packed }
+        }
     }
 }
 
 /// Compresses and decompresses gzip (RFC 1952), of one or several members.
-final class GzipCodec: PackingCodec {
+final class GzipCodec {
     private var stream = z_stream()
     private let packs: Bool
     private static let damaged = SystemError("", "is damaged: gunzip can't unpack it either")
@@ -204,7 +193,7 @@ final class GzipCodec: PackingCodec {
     deinit { _ = packs ? deflateEnd(&stream) : inflateEnd(&stream) }
 
     func step(
-        _ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer, isLast: Bool
+        _ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer, _ isLast: Bool
     ) throws(SystemError) -> CodecStep {
         if isBetweenMembers { guard inflateReset(&stream) == Z_OK else { throw Self.damaged } }
         isBetweenMembers = false
@@ -231,7 +220,7 @@ final class GzipCodec: PackingCodec {
 }
 
 /// Compresses and decompresses zstd (RFC 8878) with the system's libzstd, loaded on first use.
-final class ZstdCodec: PackingCodec {
+final class ZstdCodec {
     private typealias Handle = UnsafeMutableRawPointer
     private typealias Output = UnsafeMutablePointer<PhiZstdOutput>
     private typealias Input = UnsafeMutablePointer<PhiZstdInput>
@@ -282,7 +271,7 @@ final class ZstdCodec: PackingCodec {
     deinit { _ = free(context) }
 
     func step(
-        _ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer, isLast: Bool
+        _ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer, _ isLast: Bool
     ) throws(SystemError) -> CodecStep {
         var input = PhiZstdInput(bytes: bytes.baseAddress, size: bytes.count, position: 0)
         var output = PhiZstdOutput(bytes: buffer.baseAddress, size: buffer.count, position: 0)

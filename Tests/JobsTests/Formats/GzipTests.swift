@@ -95,29 +95,7 @@ import Testing
         #expect(try prompts(Self.first, name: "in.TXT.gz").count == 2)
     }
 
-    @Test func bytesOfLittleBuffersAreWhole() throws {
-        var rest = Self.first[...]
-        let stream = try Unpacker(.gzip, bufferSize: 1)
-        var made: [UInt8] = []
-        var buffer: [UInt8] = [0]
-        while try buffer.withUnsafeMutableBytes({ buffer in
-            try stream.read(into: buffer) { packed in
-                guard let byte = rest.popFirst() else { return 0 }
-                packed[0] = byte
-                return 1
-            }
-        }) == 1 { made += buffer }
-        #expect(made.count == 36 && made.starts(with: Array("{\"prompt\": \"one\"}\n".utf8)))
-    }
-
-    @Test func damageIsSaid() throws {
-        #expect {
-            try prompts(Array(Self.first.dropLast(9)))
-        } throws: { "\($0)".contains("ends in the middle of its gzip data") }
-        var damaged = Self.first
-        damaged[14] ^= 0xff
-        #expect { try prompts(damaged) } throws: { "\($0)".contains("is damaged") }
-        // Too short to be anything.
+    @Test func tooShortToBePackedIsALine() throws {
         #expect(throws: LineError.self) { try prompts([0x1f], name: "in.jsonl") }
     }
 }
