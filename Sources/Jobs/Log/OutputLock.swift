@@ -38,12 +38,10 @@ package final class OutputLock {
     init(_ paths: OutputPaths, _ header: LogHeader, waiting: Waiting?) throws {
         var attempts = 0
         while true {
-            let holder: Holder?
-            switch try Self.attempt(paths, header) {
-            case .taken(let log, let isNew, let lockFile):
-                (self.log, self.isNew, self.lockFile) = (log, isNew, lockFile)
+            var holder: Holder?
+            if let taken = try Self.attempt(paths, header, &holder) {
+                (log, isNew, lockFile) = taken
                 return
-            case .held(let other): holder = other
             }
             // `phibatch status` may hold a shared lock for an instant, or others are at it too: a refusal must last.
             attempts += 1
@@ -66,54 +64,52 @@ package final class OutputLock {
         }
     }
 
-    private enum Attempt {
-        case taken(File, isNew: Bool, File?)
-        /// Nil also while others change the files: the next attempt will tell.
-        case held(by: Holder?)
-    }
+    private typealias Taken = (log: File, isNew: Bool, lockFile: File?)
 
-    private static func attempt(_ paths: OutputPaths, _ header: LogHeader) throws -> Attempt {
+    /// - Parameter holder: gets the one that has the lock; it stays nil while others change the files, and the next attempt
+    ///   will tell.
+    private static func attempt(
+        _ paths: OutputPaths, _ header: LogHeader, _ holder: inout Holder?
+    ) throws -> Taken? {
         if let there = try paths.log.openUnchecked(.readWrite) {
-            return try take(there, isNew: false, paths)
+            return try take(there, isNew: false, paths, &holder)
         }
         let draft: File
         do { draft = try paths.examined().makeOwnFile(paths.newLog) } catch  where error.code == EEXIST {
             do { try paths.newLog.removeLeftover() } catch {
                 guard error.kind == .locked else { throw error }
             }
-            return .held(by: nil)
+            return nil
         }
         // Another may take it for what a killed run left, and remove it, until it is locked.
-        let attempt = try take(draft, isNew: true, paths)
-        guard case .taken = attempt else { return attempt }
+        guard let taken = try take(draft, isNew: true, paths, &holder) else { return nil }
         try draft.write(header.line + [0x0A])
         // Else it might be empty after a power failure, and nobody's.
         try draft.sync()
-        do { try draft.moveNew(to: paths.log.path) } catch  where error.code == EEXIST {
-            return .held(by: nil)
-        }
-        return attempt
+        do { try draft.moveNew(to: paths.log.path) } catch  where error.code == EEXIST { return nil }
+        return taken
     }
 
     /// Locks a log, by a lock file of its own where it can't be locked.
-    private static func take(_ log: File, isNew: Bool, _ paths: OutputPaths) throws -> Attempt {
+    private static func take(
+        _ log: File, isNew: Bool, _ paths: OutputPaths, _ holder: inout Holder?
+    ) throws -> Taken? {
         let isFree = try log.tryLock(exclusive: true)
-        if isFree == false { return .held(by: holder(of: log)) }
-        guard try log.isInPlace() else { return .held(by: nil) }
+        if isFree == false { holder = Self.holder(of: log) }
+        guard try isFree != false && log.isInPlace() else { return nil }
         guard try isNew || paths.log.isOurs(log) else { throw paths.log.foreign }
-        if isFree == true { return .taken(log, isNew: isNew, nil) }
+        if isFree == true { return (log, isNew, nil) }
         do {
             let file = try File.open(paths.lock.path, .createNew(), in: paths.system)
             let writer = JSONWriter.object { Holder.own.write(to: &$0) }
             try file.write(writer.bytes + [0x0A])
-            return .taken(log, isNew: isNew, file)
+            return (log, isNew, file)
         } catch {
             guard error.code == EEXIST else { throw error }
-            guard let there = try paths.lock.open(.readOwn) else { return .held(by: nil) }
-            let holder = try Holder(of: there)
-            if holder?.mayLive == true { return .held(by: holder) }
-            try there.remove()
-            return .held(by: nil)
+            guard let there = try paths.lock.open(.readOwn) else { return nil }
+            let named = try Holder(of: there)
+            if named?.mayLive == true { holder = named } else { try there.remove() }
+            return nil
         }
     }
 

@@ -144,7 +144,6 @@ final class FaultyFileSystem: FileSystem, @unchecked Sendable {
                 ? .make("", descriptor) : isNew ? .make(path, descriptor) : .open(path, descriptor))
         return descriptor
     }
-    override func close(_ descriptor: Int32) { real.close(descriptor) }
     override func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemError) -> Int {
@@ -223,7 +222,6 @@ final class FaultyFileSystem: FileSystem, @unchecked Sendable {
     override func linkTarget(_ path: String) throws(SystemError) -> String? {
         try at(.link, try real.linkTarget(path))
     }
-    override func unlock(_ descriptor: Int32) { real.unlock(descriptor) }
     override func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool {
         try at(.lock, try real.lock(descriptor, exclusive: exclusive))
     }
