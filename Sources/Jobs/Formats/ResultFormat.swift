@@ -113,19 +113,3 @@ package struct ResultEncoder {
     /// Appends the text after the last result. Called once, even without results.
     package func end(_ output: inout [UInt8]) { output += format.end(isEmpty: isEmpty) }
 }
-
-extension ResultFormat {
-    /// - Parameter path: the output that has this header in its log.
-    /// - Throws: `UserError` if this version has no such format.
-    static func recorded(_ header: LogHeader, _ path: String) throws -> Self {
-        let shown = ResultDetail.allCases.flatMap { detail in all.compactMap { $0.showing(detail) } }
-        for var format in all + shown {
-            format.layout = header.layout
-            for omits in [false, true] {
-                format.omitsFailures = omits
-                if format.nameInLog == header.format { return format }
-            }
-        }
-        throw UserError(.mismatch, at: path, "is in the format \(header.format), which is not known.")
-    }
-}

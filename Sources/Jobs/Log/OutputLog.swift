@@ -442,5 +442,16 @@ package final class FinishedOutput: OutputLog {
 
     /// Format of the output, with the layout that its log names.
     /// - Throws: `UserError` if this version has no such format.
-    package func format() throws -> ResultFormat { try .recorded(header, path) }
+    package func format() throws -> ResultFormat {
+        let all = ResultFormat.all
+        let shown = ResultDetail.allCases.flatMap { detail in all.compactMap { $0.showing(detail) } }
+        for var format in all + shown {
+            format.layout = header.layout
+            for omits in [false, true] {
+                format.omitsFailures = omits
+                if format.nameInLog == header.format { return format }
+            }
+        }
+        throw UserError(.mismatch, at: path, "is in the format \(header.format), which is not known.")
+    }
 }
