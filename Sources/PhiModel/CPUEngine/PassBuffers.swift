@@ -36,8 +36,8 @@ package final class ActivationBuffers {
 final class MatmulInput {
     private let buffers = ActivationBuffers()
     private let floats = Buffer<Float>()
-    private var matrix: PackedMatrix?
-    private var keepsFloats = false
+    private var (columns, group) = (0, 0)
+    private var (isQuantized, keepsFloats) = (false, false)
     private var activations = PhiActivations()
 
     /// The rows as they were set [rows][columns]; only if they are kept as floats.
@@ -46,28 +46,22 @@ final class MatmulInput {
     /// Prepares for `rows` rows that will be multiplied by `matrix`.
     /// - Parameter keepsFloats: whether the rows are kept as floats too.
     func prepare(rows: Int, for matrix: PackedMatrix, keepsFloats: Bool) throws(UserError) {
-        self.matrix = matrix
-        self.keepsFloats = keepsFloats || !matrix.isQuantized
-        if matrix.isQuantized {
-            activations = try buffers.room(rows: rows, columns: matrix.columns, group: matrix.group)
-        }
-        if self.keepsFloats { try floats.reserve(rows * matrix.columns) }
+        (columns, group, isQuantized) = (matrix.columns, matrix.group, matrix.isQuantized)
+        self.keepsFloats = keepsFloats || !isQuantized
+        if isQuantized { activations = try buffers.room(rows: rows, columns: columns, group: group) }
+        if self.keepsFloats { try floats.reserve(rows * columns) }
     }
 
     /// Sets a row from floats [columns]. Different rows may be set by different threads.
     func set(row: Int, _ x: UnsafePointer<Float>, _ kernels: PhiKernels) {
-        guard let matrix else { return }
-        if matrix.isQuantized {
-            withUnsafePointer(to: activations) { kernels.quantize(x, $0, row) }
-        }
-        if keepsFloats {
-            (floats.pointer + row * matrix.columns).update(from: x, count: matrix.columns)
-        }
+        let activations = activations
+        if isQuantized { withUnsafePointer(to: activations) { kernels.quantize(x, $0, row) } }
+        if keepsFloats { (floats.pointer + row * columns).update(from: x, count: columns) }
     }
 
     /// Whether rows that were set can be multiplied by this matrix.
     func fits(_ matrix: PackedMatrix) -> Bool {
-        self.matrix?.group == matrix.group && self.matrix?.columns == matrix.columns
+        group == matrix.group && columns == matrix.columns
     }
 
     /// out [rows][stride] = x times a matrix that fits, plus a bias [its rows]. Whole blocks of 16 are written.
