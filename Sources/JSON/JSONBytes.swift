@@ -8,16 +8,36 @@ package enum JSONBytes {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { utf8 in
-            var start = 0
-            for index in utf8.indices {
-                guard let (escape, length) = escape(at: index, of: utf8) else { continue }
-                bytes.append(contentsOf: utf8[start..<index])
-                bytes.append(contentsOf: escape.utf8)
-                start = index + length
+            var (start, index) = (0, 0)
+            while index < utf8.count {
+                if index + 8 <= utf8.count,
+                    arePlain(
+                        UnsafeRawBufferPointer(utf8).loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                {
+                    index += 8
+                } else if let (escape, length) = escape(at: index, of: utf8) {
+                    bytes.append(contentsOf: utf8[start..<index])
+                    bytes.append(contentsOf: escape.utf8)
+                    index += length
+                    start = index
+                } else {
+                    index += 1
+                }
             }
-            bytes.append(contentsOf: utf8[min(start, utf8.count)...])
+            bytes.append(contentsOf: utf8[start...])
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether eight bytes are ASCII that needs no escape. (A byte is below a limit, or zero, if the subtraction borrows.)
+    private static func arePlain(_ bytes: UInt64) -> Bool {
+        let (ones, highest) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
+        func has(_ byte: UInt64) -> UInt64 {
+            let rest = bytes ^ (ones &* byte)
+            return (rest &- ones) & ~rest
+        }
+        let controls = (bytes &- ones &* 0x20) & ~bytes
+        return (bytes | controls | has(0x22) | has(0x5C) | has(0x7F)) & highest == 0
     }
 
     private static func escape(at index: Int, of utf8: UnsafeBufferPointer<UInt8>) -> (String, Int)? {
