@@ -2,17 +2,7 @@ import BatchEngine
 
 /// A complete answer and its cost.
 public struct Answer: Sendable, Equatable {
-    /// Why an answer ended.
-    public enum Ending: String, Sendable {
-        /// The model's end of sequence.
-        case stop
-        /// `maxTokens` reached, or the end of the model's context.
-        case length
-        /// `maxTokens` reached within the reasoning: there is no answer.
-        case reasoningLength = "reasoning_length"
-        /// A stop string was found; the text is cut before it.
-        case stopSequence = "stop_sequence"
-    }
+    public typealias Ending = FinishReason
 
     public let text: String
     /// The model's reasoning before it; nil if that is not kept apart.
@@ -57,20 +47,8 @@ extension Answer {
         self.init(
             text: reasoning == .keep ? completion.reasoning + completion.text : completion.text,
             reasoning: reasoning == .separate ? completion.reasoningContent : nil,
-            tokens: completion.sampled, ending: Ending(completion.finishReason),
+            tokens: completion.sampled, ending: completion.finishReason ?? .length,
             promptTokens: sequence.request.prompt.count, prefillSeconds: clock.prefill,
             decodeSeconds: clock.decode)
-    }
-}
-
-extension Answer.Ending {
-    init(_ reason: FinishReason?) {
-        switch reason {
-        // Only jobs have tools.
-        case .stop, .toolCalls: self = .stop
-        case .stopSequence: self = .stopSequence
-        case .reasoningLength: self = .reasoningLength
-        case .length, nil: self = .length
-        }
     }
 }

@@ -94,7 +94,7 @@ struct Chat {
         let count = answer.tokens.count
         let ending: Message =
             switch answer.ending {
-            case .stop: ""
+            case .stop, .toolCalls: ""
             case .stopSequence: "; a stop string was found"
             case .reasoningLength:
                 "; the reasoning did not end: --max-tokens is \(maxTokens), --max-reasoning-tokens ends it"
