@@ -25,8 +25,8 @@ package struct TokenSequence {
     private(set) var open = Scheduler.PendingRows(rows: 0, isCompletion: false)
     /// Number of younger sequences admitted before it.
     var overtaken = 0
-    /// Nil before the first draft.
-    private var drafter: Drafter?
+    /// Prompt and completion, from the first draft on.
+    private var index = DraftIndex()
 
     init(_ id: Int, _ request: Request, slot: SourceSlot, vocabularySize: Int) {
         (self.id, self.request, self.slot) = (id, request, slot)
@@ -123,10 +123,7 @@ package struct TokenSequence {
 
     /// Returns draft tokens to follow the certain ones; nil if nothing suggests any.
     mutating func draft(limit: Int, least: (_ rows: Int, _ tokens: Double) -> Double) -> DraftTokens? {
-        let drafter = drafter ?? Drafter()
-        self.drafter = drafter
-        return drafter.draft(
-            after: request.prompt, decoding.sampled, from: slot.drafts, limit: limit, least: least)
+        index.draft(after: request.prompt, decoding.sampled, from: slot.drafts, limit: limit, least: least)
     }
 
     /// Takes the answer of a pass to the rows that were sent; an empty one before any.
@@ -138,7 +135,7 @@ package struct TokenSequence {
         unsent = unsent.isEmpty ? outcome.rows : unsent + outcome.rows
         cache.length = count - unsent.count
         // Results may be kept for a while.
-        if isDone { drafter = nil }
+        if isDone { index = DraftIndex() }
         return outcome
     }
 }

@@ -6,7 +6,7 @@ import Testing
     private func tokens(
         _ prompt: [Int32], _ completion: [Int32], _ record: DraftRecord = DraftRecord(), limit: Int = 4
     ) -> [Int32]? {
-        Drafter().draft(after: prompt, completion, from: record, limit: limit) { _, _ in 0 }?.tokens
+        DraftIndex.draft(after: prompt, completion, from: record, limit: limit) { _, _ in 0 }?.tokens
     }
 
     private func taught(_ completions: [Int32]..., after prompt: [Int32] = [50, 51, 52]) -> DraftRecord {
@@ -44,7 +44,7 @@ import Testing
         let prompt: [Int32] = [1, 2, 3, 4]
         func likelihood(after token: Int32) throws -> Double {
             let draft = try #require(
-                Drafter().draft(after: prompt, [1, 2], from: record, limit: 1) { _, _ in 1 })
+                DraftIndex.draft(after: prompt, [1, 2], from: record, limit: 1) { _, _ in 1 })
             #expect(draft.tried == 0)
             let likelihood = record[draft.kinds[0]]
             record.learn(draft, SmallArray(SampledToken(token: token)))
@@ -60,9 +60,20 @@ import Testing
     @Test func unlikelyTokensAreNotTried() {
         let prompt: [Int32] = [1, 2, 3, 4, 5, 6]
         func tried(_ least: Double) -> [Int]? {
-            Drafter().draft(after: prompt, [1, 2], from: DraftRecord(), limit: 4) { _, _ in least }
+            DraftIndex.draft(after: prompt, [1, 2], from: DraftRecord(), limit: 4) { _, _ in least }
                 .map { [$0.tried, $0.tokens.count] }
         }
         #expect(tried(0) == [4, 4] && tried(0.2) == [1, 2] && tried(0.9) == [0, 1])
+    }
+}
+
+extension DraftIndex {
+    /// Drafts after a text that nothing was drafted of.
+    fileprivate static func draft(
+        after prompt: [Int32], _ completion: [Int32], from record: DraftRecord, limit: Int,
+        least: (_ rows: Int, _ tokens: Double) -> Double
+    ) -> DraftTokens? {
+        var index = DraftIndex()
+        return index.draft(after: prompt, completion, from: record, limit: limit, least: least)
     }
 }

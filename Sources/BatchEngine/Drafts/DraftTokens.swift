@@ -9,27 +9,25 @@ struct DraftTokens: Sendable {
     var expected = 0.0
 }
 
-/// Drafts the next tokens of one completion: those that followed where its last tokens came before, in its own prompt and
-/// text or in finished answers of the source. (Saxena's prompt lookup decoding, 2023, with the longest match.)
-///
-/// Drafts change no result: the model is asked about each token all the same.
-final class Drafter {
-    /// Prompt and completion.
-    private var own = DraftIndex()
-
+extension DraftIndex {
+    /// Drafts the next tokens of one completion: those that followed where its last tokens came before, in its own
+    /// prompt and text, which this is, or in finished answers of the source. (Saxena's prompt lookup decoding, 2023,
+    /// with the longest match.)
+    ///
+    /// Drafts change no result: the model is asked about each token all the same.
     /// - Parameters:
     ///   - completion: begins with that of the last time.
     ///   - limit: tokens to draft at most.
     ///   - least: returns the likelihood from which on a token is worth its row, after so many rows that are expected to
     ///     bring so many tokens.
-    func draft(
+    mutating func draft(
         after prompt: [Int32], _ completion: [Int32], from record: DraftRecord, limit: Int,
         least: (_ rows: Int, _ tokens: Double) -> Double
     ) -> DraftTokens? {
-        if own.tokens.isEmpty { own.append(prompt) }
-        own.append(completion[(own.tokens.count - prompt.count)...])
+        if tokens.isEmpty { append(prompt) }
+        append(completion[(tokens.count - prompt.count)...])
         var (draft, likelihood) = (DraftTokens(), 1.0)
-        var end = Array(own.tokens.suffix(DraftIndex.longestMatch))
+        var end = Array(tokens.suffix(Self.longestMatch))
         while draft.tokens.count < limit, let (token, kind) = next(after: end[...], record) {
             likelihood *= record[kind]
             // One more is compared with what comes, which shows whether it would have been of use.
@@ -45,8 +43,8 @@ final class Drafter {
 
     /// The likelier of the tokens after `end`, which ends with those that are drafted already.
     private func next(after end: ArraySlice<Int32>, _ record: DraftRecord) -> (token: Int32, kind: Int)? {
-        let mine = own.match(for: end).map {
-            (token: own.tokens[$0.place], kind: DraftRecord.kind($0, isOwn: true))
+        let mine = match(for: end).map {
+            (token: tokens[$0.place], kind: DraftRecord.kind($0, isOwn: true))
         }
         let others = record.answers.match(for: end).map {
             (token: record.answers.tokens[$0.place], kind: DraftRecord.kind($0, isOwn: false))
