@@ -8,8 +8,6 @@ struct Bench {
     struct Sample {
         var tokens: Int
         var times: ComputeTimes
-        /// Work of the matmuls with weights; nil if the engine doesn't count.
-        var work: StepWork?
         var steps: [Step]
         /// Bytes of keys and values read by attention; 0 in prefill.
         var attentionBytes = 0
@@ -77,9 +75,9 @@ struct Bench {
     private func prefill(_ count: Int) throws -> Sample {
         let (cache, ids) = try admit(prompt: count, tokens: 1)
         defer { engine.release(cache, keeping: nil) }
-        let (before, done) = (engine.times, engine.work)
+        let before = engine.times
         let steps = try read(ids, cache).steps
-        return Sample(tokens: count, times: engine.times - before, work: work(since: done), steps: steps)
+        return Sample(tokens: count, times: engine.times - before, steps: steps)
     }
 
     /// Prefills a prompt step by step, like jobs.
@@ -88,20 +86,22 @@ struct Bench {
         var (steps, answer): ([Step], SampledToken?) = ([], nil)
         for first in stride(from: 0, to: prompt.count, by: Self.chunk) {
             let tokens = prompt[first...].prefix(Self.chunk)
-            let (start, done) = (ContinuousClock.now, engine.work)
+            let (start, before) = (ContinuousClock.now, engine.times)
             let input = PassInput(
                 cache, tokens, sampling: tokens.endIndex == prompt.count ? Self.greedy : nil)
             answer = try engine.forward([input])[0].choice
             steps.append(
                 Step(
                     seconds: (ContinuousClock.now - start).seconds,
-                    bytes: work(since: done)?.weightBytes ?? engine.weightBytes))
+                    bytes: weightBytes(since: before)))
         }
         return (try Self.token(of: answer), steps)
     }
 
-    private func work(since before: StepWork?) -> StepWork? {
-        before.flatMap { before in engine.work.map { $0 - before } }
+    /// Bytes of weights read; those of a whole pass if the engine doesn't count.
+    private func weightBytes(since before: ComputeTimes) -> Int {
+        let bytes = (engine.times - before).weightBytes
+        return bytes > 0 ? bytes : engine.weightBytes
     }
 
     private func generate(batch: Int, prompt: Int, tokens: Int) throws -> Sample {
@@ -113,13 +113,13 @@ struct Bench {
             caches.append(cache)
             next.append(try read(ids, cache).next)
         }
-        let (before, done) = (engine.times, engine.work)
+        let before = engine.times
         // The bandwidth of shared memory changes within seconds, so it is measured between the steps.
         var readings = [probe.read()]
         var steps: [Step] = []
         var attentionBytes = 0
         for number in 0..<tokens {
-            let (start, sofar) = (ContinuousClock.now, engine.work)
+            let (start, sofar) = (ContinuousClock.now, engine.times)
             let inputs = zip(caches, next).map { PassInput($0, [$1], sampling: Self.greedy) }
             next = try engine.forward(inputs).map { try Self.token(of: $0.choice) }
             let seconds = (ContinuousClock.now - start).seconds
@@ -129,12 +129,12 @@ struct Bench {
             steps.append(
                 Step(
                     seconds: seconds,
-                    bytes: (work(since: sofar)?.weightBytes ?? engine.weightBytes) + keysAndValues,
+                    bytes: weightBytes(since: sofar) + keysAndValues,
                     memory: (readings[number] + readings[number + 1]) / 2))
         }
         return Sample(
-            tokens: batch * tokens, times: engine.times - before,
-            work: work(since: done), steps: steps, attentionBytes: attentionBytes)
+            tokens: batch * tokens, times: engine.times - before, steps: steps, attentionBytes: attentionBytes
+        )
     }
 
     private static func token(of choice: SampledToken?) throws -> Int32 {

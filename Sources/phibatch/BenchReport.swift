@@ -42,9 +42,9 @@ struct BenchReport {
             samples.map(value).sorted()[samples.count / 2]
         }
         func ofPeak(_ seconds: (Bench.Sample) -> Double) -> Double? {
-            guard samples.allSatisfy({ $0.work != nil }) else { return nil }
+            guard samples.allSatisfy({ $0.times.multiplyAdds > 0 }) else { return nil }
             return median {
-                Double($0.work?.multiplyAdds ?? 0) / seconds($0) / $0.limits.multiplyAddsPerSecond
+                Double($0.times.multiplyAdds) / seconds($0) / $0.limits.multiplyAddsPerSecond
             }
         }
         let steps = samples.flatMap { sample in

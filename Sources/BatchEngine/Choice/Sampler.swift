@@ -17,21 +17,20 @@ package struct Sampler: Sendable {
         request: SamplingRequest, mask: TokenMask? = nil
     ) -> SampledToken {
         let mask = mask ?? request.constraint?.allowed()
-        let left = Candidates(logits, count: count, scratch: scratch, request: request, mask: mask)
+        var left = TokensLeft(logits, count: count, scratch: scratch, request: request, mask: mask)
         guard left.count > 0 else { return SampledToken(fault: .nothingAllowed) }
-        let best = kernels.argmax(left.values, left.count)
-        let most = left.values[best]
+        let best = kernels.argmax(left.logits, left.count)
+        let most = left.logits[best]
         if most == -.infinity { return SampledToken(fault: .nothingAllowed) }
         var choice = SampledToken(token: left.token(best))
         if request.parameters.temperature > 0 {
             // Below this even the nearest float's probability underflows: greedy.
             let inverse = 1 / max(request.parameters.temperature, 1e-6)
-            _ = kernels.exponentials(left.values, left.count, most, inverse, scratch)
+            // They may take the logits' place.
+            _ = kernels.exponentials(left.logits, left.count, most, inverse, scratch)
             let u = RandomStream.uniform(stream: request.stream, position: request.position)
-            choice.token = left.token(
-                draw(
-                    TokensLeft(scratch, count: left.count, vocabularySize: count), request.parameters.filters,
-                    uniform: u))
+            for filter in request.parameters.filters { filter.apply(to: &left) }
+            choice.token = left.token(draw(left, uniform: u))
         }
         if let wanted = request.parameters.logprobs {
             // The model's own, before any change.
@@ -81,10 +80,8 @@ package struct Sampler: Sendable {
         return kept
     }
 
-    /// Draws from the tokens that the filters leave.
-    private func draw(_ left: TokensLeft, _ filters: [any SamplingFilter], uniform: Double) -> Int {
-        var left = left
-        for filter in filters { filter.apply(to: &left) }
+    /// Draws from the tokens that filters leave.
+    private func draw(_ left: TokensLeft, uniform: Double) -> Int {
         if let ranked = left.ranked { return scan(left, ranked, uniform: uniform) }
         return scan(left, 0..<left.count, uniform: uniform)
     }

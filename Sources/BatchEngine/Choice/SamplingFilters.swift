@@ -10,20 +10,56 @@ enum SamplingFilters {
     static let list: [any SamplingFilter.Type] = [TopK.self, TopP.self, MinP.self]
 }
 
-/// Tokens left to a draw, with unnormalized weights, of which the largest is 1. Weights of 0 are never drawn.
+/// Tokens left to a choice, and what it depends on.
 package struct TokensLeft {
-    let weights: UnsafePointer<Float>
+    /// [count]: a row's logits after steps 1 and 2 of `SamplingRequest`.
+    let logits: UnsafePointer<Float>
     let count: Int
+    /// Ids of the tokens, ascending; nil if all are left.
+    private let tokens: [Int32]?
     /// Size of the vocabulary, whatever a mask leaves of it.
     let vocabularySize: Int
+    /// [count]: for a draw, unnormalized weights, of which the largest is 1. Weights of 0 are never drawn.
+    let weights: UnsafePointer<Float>
     /// The tokens left, likeliest first and equals by index; nil if none was left out but by `least`.
     private(set) var ranked: [Int]?
     /// Smaller weights count as 0.
     var least: Float = 0
 
-    init(_ weights: UnsafePointer<Float>, count: Int, vocabularySize: Int) {
-        (self.weights, self.count, self.vocabularySize) = (weights, count, vocabularySize)
+    /// If a mask leaves at most one token in so many, the others are left out instead of set to -infinity. The choice
+    /// is the same, and it costs less.
+    private static let fewness = 16
+
+    /// - Parameters:
+    ///   - logits: [count]
+    ///   - scratch: room for `count` floats, which hold the logits if steps change them
+    ///   - mask: the request's
+    init(
+        _ logits: UnsafePointer<Float>, count: Int, scratch: UnsafeMutablePointer<Float>,
+        request: SamplingRequest, mask: TokenMask?
+    ) {
+        vocabularySize = count
+        weights = UnsafePointer(scratch)
+        if let mask, mask.tokenCount <= count / Self.fewness {
+            let few = mask.tokens.filter { $0 < count }
+            for (place, token) in few.enumerated() { scratch[place] = logits[Int(token)] }
+            (tokens, self.count) = (few, few.count)
+        } else {
+            (tokens, self.count) = (nil, count)
+            guard request.changesLogits else {
+                self.logits = logits
+                return
+            }
+            scratch.update(from: logits, count: count)
+            mask?.apply(to: UnsafeMutableBufferPointer(start: scratch, count: count))
+        }
+        self.logits = UnsafePointer(scratch)
+        request.parameters.rules.apply(
+            to: UnsafeMutableBufferPointer(start: scratch, count: self.count), of: tokens,
+            history: request.history)
     }
+
+    func token(_ place: Int) -> Int32 { tokens.map { $0[place] } ?? Int32(place) }
 
     func weight(_ id: Int) -> Double { weights[id] >= least ? Double(weights[id]) : 0 }
 

@@ -43,12 +43,6 @@ package struct LogitPiece {
     }
 }
 
-/// Threads that share work.
-package protocol Workers: Sendable {
-    /// Calls `body` with 0 ..< count, each index once; returns when all are done.
-    func run(_ count: Int, _ body: (Int) -> Void)
-}
-
 extension PassInput {
     /// Number of rows at the end whose logits are needed.
     var logitRows: Int {
@@ -59,7 +53,7 @@ extension PassInput {
 
 /// Makes a pass's answers from its rows of logits as they arrive.
 package final class LogitReader {
-    /// Questions about a row.
+    /// Questions about a row, and their answers.
     private struct Row {
         var input: Int
         /// Indices among the input's targets.
@@ -68,10 +62,14 @@ package final class LogitReader {
         var choice: Int
         /// Its token, if that is a draft token.
         var draft: Int32?
+        var found: SampledToken?
+        var logprobs: [Float] = []
+        var top: [TokenLogprob] = []
     }
 
     package let sampler: Sampler
-    private let workers: any Workers
+    /// Calls a function with 0 ..< count, each index once, on threads that share the work.
+    private let workers: (_ count: Int, (Int) -> Void) -> Void
     private let maskThread = MaskThread()
     private var inputs: [PassInput] = []
     private var rows: [Row] = []
@@ -80,7 +78,7 @@ package final class LogitReader {
     /// Time of all reading so far.
     package private(set) var seconds = 0.0
 
-    package init(_ sampler: Sampler, _ workers: any Workers) {
+    package init(_ sampler: Sampler, _ workers: @escaping (_ count: Int, (Int) -> Void) -> Void) {
         self.sampler = sampler
         self.workers = workers
     }
@@ -128,16 +126,15 @@ package final class LogitReader {
     package func read(_ piece: LogitPiece) {
         var clock = Stopwatch()
         defer { seconds += clock.lap() }
-        var found = [Found](repeating: Found(), count: piece.rows.count)
-        let (inputs, rows, sampler, masks) = (inputs, rows, sampler, masks)
-        found.withUnsafeMutableBufferPointer { found in
-            nonisolated(unsafe) let found = found
-            workers.run(piece.rows.count) { number in
+        let (inputs, sampler, masks) = (inputs, sampler, masks)
+        rows.withUnsafeMutableBufferPointer { buffer in
+            nonisolated(unsafe) let rows = buffer
+            workers(piece.rows.count) { number in
                 let place = piece.rows.lowerBound + number
                 let row = rows[place]
                 let logits = piece.row(place)
                 guard piece.isFinite(place) else {
-                    if row.choice >= 0 { found[number].choice = SampledToken(fault: .notFinite) }
+                    if row.choice >= 0 { rows[place].found = SampledToken(fault: .notFinite) }
                     return
                 }
                 let scratch = piece.scratch + number * piece.stride
@@ -151,40 +148,27 @@ package final class LogitReader {
                     // In place if nobody needs the logits any more: that touches less memory.
                     let softmax = sampler.softmax(
                         logits, count: piece.count, scratch: row.choice < 0 ? logits : scratch)
-                    found[number].logprobs = wanted.map { softmax.logprob($0) }
-                    found[number].top = top.map {
+                    rows[place].logprobs = wanted.map { softmax.logprob($0) }
+                    rows[place].top = top.map {
                         TokenLogprob(id: $0.id, logprob: softmax.logprob($0.logit))
                     }
                 }
                 if row.choice >= 0 {
-                    found[number].choice = sampler.choose(
+                    rows[place].found = sampler.choose(
                         logits, count: piece.count, scratch: scratch,
                         request: inputs[row.input].samplings[row.choice], mask: masks?.mask(of: place))
                 }
             }
         }
-        Self.add(found, of: rows[piece.rows], to: &answers)
-    }
-
-    /// Answer about a row.
-    private struct Found {
-        var choice: SampledToken?
-        var logprobs: [Float] = []
-        var top: [TokenLogprob] = []
-    }
-
-    private static func add(
-        _ found: [Found], of rows: ArraySlice<Row>, to answers: inout [PassAnswer]
-    ) {
-        for (row, found) in zip(rows, found) {
+        for row in rows[piece.rows] {
             // None if a logit is not finite.
-            for (offset, logprob) in found.logprobs.enumerated() {
+            for (offset, logprob) in row.logprobs.enumerated() {
                 answers[row.input].logprobs[row.targets.lowerBound + offset] = logprob
-                if !found.top.isEmpty {
-                    answers[row.input].alternatives[row.targets.lowerBound + offset] = found.top
+                if !row.top.isEmpty {
+                    answers[row.input].alternatives[row.targets.lowerBound + offset] = row.top
                 }
             }
-            if let choice = found.choice {
+            if let choice = row.found {
                 answers[row.input].append(choice, after: row.draft, number: row.choice)
             }
         }

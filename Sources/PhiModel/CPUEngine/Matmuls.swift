@@ -7,9 +7,7 @@ final class Matmuls {
     let kernels: PhiKernels
     let pool: ComputePool
     private let adapters = LowRankRows()
-    /// Time by kind of work.
     private(set) var times = ComputeTimes()
-    private(set) var work = StepWork()
     private var clock = Stopwatch()
     /// Collects the inputs of every product with a matrix of floats.
     var moments: InputMoments?
@@ -38,8 +36,8 @@ final class Matmuls {
                 bias: isScaled ? linear.bias : nil, kernels, pool)
         }
         times.matmul += clock.lap()
-        work.multiplyAdds += rows * linear.rows * linear.columns
-        work.weightBytes += matrix.bytes
+        times.multiplyAdds += rows * linear.rows * linear.columns
+        times.weightBytes += matrix.bytes
     }
 
     func startClock() { clock.start() }

@@ -100,10 +100,9 @@ package final class PhiEngine: ModelEngine, @unchecked Sendable {
         advice = [reader.plan.quantizationAdvice(store), pool.fault, cacheNote].compactMap(\.self)
         move = weights.move
         rows = RowOps(shape, weights: weights, cache: cache, kernels: kernels, pool: pool)
-        logits = LogitReader(Sampler(kernels.table), pool)
+        logits = LogitReader(Sampler(kernels.table)) { [pool] in pool.run($0, $1) }
     }
 
-    package var work: StepWork? { rows.matmuls.work }
     package let weightBytes: Int
     package var kernelName: String { kernels.name }
 

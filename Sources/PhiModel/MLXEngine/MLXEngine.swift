@@ -81,7 +81,7 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
             limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes)
         let pool = ComputePool(threads: options.threads ?? Processors.count)
         threads = pool.threads
-        logits = LogitReader(Sampler(try Kernels.chosen().table), pool)
+        logits = LogitReader(Sampler(try Kernels.chosen().table)) { pool.run($0, $1) }
         notes = store.notes
         weightBytes = memory.weightBytes
     }

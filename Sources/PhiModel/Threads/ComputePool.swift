@@ -13,7 +13,7 @@ import OperatingSystem
 /// they are multiplied, so that each thread's share is local; other threads take of it only after their own. Within a
 /// node threads move freely: pinned to a processor they would wait for other programs there, which takes up to twice as
 /// long on a shared machine.
-package final class ComputePool: Workers {
+package final class ComputePool: Sendable {
     /// Number of threads, the caller included.
     package let threads: Int
     /// Number of threads that can run at the same time.
