@@ -1,5 +1,5 @@
-import BatchEngine
 import CPhiKernels
+import Errors
 import PhiModel
 
 /// Times single products of random 4-bit weights [rows, columns], groups of 64, with quantized rows.
@@ -78,13 +78,12 @@ final class ProductBench {
     func seconds(tokens: Int) throws -> Double {
         let rows = try rows(tokens)
         var best = Double.infinity
-        var clock = Stopwatch()
         for turn in 0..<(tokens > 64 ? 3 : 12) {
-            clock.start()
+            let start = Moment.now
             pool.runPieces(blocks, unit: pool.unit(kernels.together, of: blocks)) {
                 multiply(rows, turn: turn, $0)
             }
-            best = min(best, clock.lap())
+            best = min(best, .now - start)
         }
         return best
     }

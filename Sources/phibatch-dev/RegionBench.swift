@@ -1,4 +1,4 @@
-import BatchEngine
+import Errors
 import PhiModel
 
 /// Measures the cost of starting and ending a region.
@@ -23,17 +23,15 @@ struct RegionBench {
     }
 
     private static func spin() {
-        var clock = Stopwatch()
-        var seconds = 0.0
-        while seconds < work { seconds += clock.lap() }
+        let start = Moment.now
+        while .now - start < work {}
     }
 
     private func median(_ body: () -> Void) -> Double {
-        var clock = Stopwatch()
         let times = (0..<Self.regions).map { _ in
-            clock.start()
+            let start = Moment.now
             body()
-            return clock.lap()
+            return .now - start
         }
         return times.sorted()[times.count / 2]
     }

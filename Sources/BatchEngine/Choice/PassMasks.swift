@@ -5,63 +5,55 @@ import OperatingSystem
 /// first.
 final class PassMasks: Sendable {
     private enum Slot {
+        case unconstrained
         case open(any Constraint)
         case taken
         case made(TokenMask)
     }
 
-    private struct Slots {
-        var slots: [Slot?]
-        var next = 0
-
-        /// Takes the next row whose mask nobody is making yet.
-        mutating func takeNext() -> (Int, any Constraint)? {
-            while next < slots.count {
-                defer { next += 1 }
-                if case .open(let constraint) = slots[next] {
-                    slots[next] = .taken
-                    return (next, constraint)
-                }
-            }
-            return nil
-        }
-    }
-
-    private let slots: Condition<Slots>
+    private let count: Int
+    private let slots: Condition<[Slot]>
 
     /// - Parameter constraints: the constraint of each row, if it has one.
     init(_ constraints: [(any Constraint)?]) {
-        slots = Condition(Slots(slots: constraints.map { $0.map(Slot.open) }))
+        count = constraints.count
+        slots = Condition(constraints.map { $0.map(Slot.open) ?? .unconstrained })
     }
 
     /// Makes masks in the order of the rows until none is left.
     func make() {
-        while let (row, constraint) = slots.withLock({ $0.takeNext() }) {
+        for row in 0..<count {
+            guard let constraint = take(row) else { continue }
             let mask = constraint.allowed()
-            slots.change { $0.slots[row] = .made(mask) }
+            slots.change { $0[row] = .made(mask) }
+        }
+    }
+
+    /// Takes the constraint of a row whose mask nobody is making yet.
+    private func take(_ row: Int) -> (any Constraint)? {
+        slots.withLock { slots in
+            guard case .open(let constraint) = slots[row] else { return nil }
+            slots[row] = .taken
+            return constraint
         }
     }
 
     /// Returns the mask of a row; nil if it has no constraint. May be called once a row.
     func mask(of row: Int) -> TokenMask? {
-        let slot = slots.wait { slots -> Slot?? in
-            switch slots.slots[row] {
-            case .taken?: return nil
-            case .open(let constraint)?:
-                slots.slots[row] = .taken
-                return .some(.open(constraint))
-            case let slot: return .some(slot)
+        if let constraint = take(row) { return constraint.allowed() }
+        return slots.wait { slots -> TokenMask?? in
+            switch slots[row] {
+            case .made(let mask): .some(mask)
+            case .unconstrained: .some(nil)
+            case .open, .taken: nil
             }
-        }
-        switch slot {
-        case .open(let constraint)?: return constraint.allowed()
-        case .made(let mask)?: return mask
-        case .taken?, nil: return nil
         }
     }
 
     /// Drops all masks that are not begun.
-    func drop() { slots.withLock { $0.next = $0.slots.count } }
+    func drop() {
+        for row in 0..<count { _ = take(row) }
+    }
 }
 
 /// Thread that makes the masks of one pass after the other. It starts with the first mask.

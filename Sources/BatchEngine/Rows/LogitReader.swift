@@ -1,4 +1,5 @@
 import CPhiKernels
+import Errors
 
 /// Some of a pass's rows of logits.
 package struct LogitPiece {
@@ -124,8 +125,8 @@ package final class LogitReader {
 
     /// Takes the next rows.
     package func read(_ piece: LogitPiece) {
-        var clock = Stopwatch()
-        defer { seconds += clock.lap() }
+        let start = Moment.now
+        defer { seconds += .now - start }
         let (inputs, sampler, masks) = (inputs, sampler, masks)
         rows.withUnsafeMutableBufferPointer { buffer in
             nonisolated(unsafe) let rows = buffer

@@ -1,5 +1,6 @@
 import BatchEngine
 import CPhiKernels
+import Errors
 
 /// Multiplies rows by a model's matrices, and counts work and time of all passes so far.
 final class Matmuls {
@@ -8,7 +9,8 @@ final class Matmuls {
     let pool: ComputePool
     private let adapters = LowRankRows()
     private(set) var times = ComputeTimes()
-    private var clock = Stopwatch()
+    /// Time of the last count.
+    private var last = Moment.now
     /// Collects the inputs of every product with a matrix of floats.
     var moments: InputMoments?
 
@@ -22,7 +24,7 @@ final class Matmuls {
     ) throws(UserError) {
         if rows == 0 { return }
         let matrix = try weights[linear.place]
-        times.rows += clock.lap()
+        times.rows += lap()
         if !matrix.isQuantized {
             moments?.add(input.unquantized, rows: rows, columns: linear.columns, of: linear.place, pool)
         }
@@ -35,13 +37,20 @@ final class Matmuls {
                 adapter, of: input.unquantized, rows: rows, to: out, stride: stride,
                 bias: isScaled ? linear.bias : nil, kernels, pool)
         }
-        times.matmul += clock.lap()
+        times.matmul += lap()
         times.multiplyAdds += rows * linear.rows * linear.columns
         times.weightBytes += matrix.bytes
     }
 
-    func startClock() { clock.start() }
+    func startClock() { last = .now }
+
+    /// Returns the seconds since the last count.
+    private func lap() -> Double {
+        let now = Moment.now
+        defer { last = now }
+        return now - last
+    }
 
     /// Counts the time since the clock started, or the last count, as attention.
-    func countAttention() { times.attention += clock.lap() }
+    func countAttention() { times.attention += lap() }
 }

@@ -1,4 +1,5 @@
 import BatchEngine
+import Errors
 import FoundationShim
 import OperatingSystem
 
@@ -121,8 +122,8 @@ package final class MLXEngine: ModelEngine, @unchecked Sendable {
     package func order(_ runs: [RowRun]) -> [Int] { MLXRows.order(runs) }
 
     package func forward(_ runs: [RowRun], use: (LogitPiece) throws -> Void) throws {
-        var clock = Stopwatch()
-        defer { seconds += clock.lap() }
+        let start = Moment.now
+        defer { seconds += .now - start }
         try mlx.use { try run(runs, use: use) }
     }
 

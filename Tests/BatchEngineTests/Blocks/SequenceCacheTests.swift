@@ -24,7 +24,7 @@ import Testing
         if let start { cache.length = start }
         var input = PassInput(cache, tokens[...])
         let request = SamplingRequest(parameters: SamplingParameters(), stream: 0)
-        input.samplings = SmallArray(repeatElement(request, count: wrong + 1))
+        input.samplings = Array(repeating: request, count: wrong + 1)
         let run = blocks.begin(input)
         blocks.finish([input], [PassAnswer(choice: SampledToken(token: 0))])
         return run
