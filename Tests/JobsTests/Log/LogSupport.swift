@@ -61,61 +61,38 @@ final class FaultyFileSystem: FileSystem, @unchecked Sendable {
             probe, name, list
     }
 
-    private struct State {
-        var calls: [Call] = []
-        var faultAt: Int?
-        var fault = Fault.short
-        var lasts = false
-        var onlyWrites = false
-        var refused: [Call: Int32] = [:]
-        var written = 0
-    }
-    private let state = Mutex(State())
+    private let fault: (at: Int, Fault, lasts: Bool)?
+    private let refused: [Call: Int32]
     private let hasSecondNames: Bool
+    private let made = Mutex<[Call]>([])
     /// Gets all that changes files; set before the first call.
     nonisolated(unsafe) var disk: PowerCutDisk?
 
-    /// - Parameter hasSecondNames: whether there are hard links.
-    init(hasSecondNames: Bool = true) { self.hasSecondNames = hasSecondNames }
-
-    /// - Parameter lasts: whether all calls from the faulty one on fail, as when a process dies there.
-    /// - Parameter onlyWrites: count writes alone.
+    /// - Parameters:
+    ///   - number: the call that fails.
+    ///   - lasts: whether all calls from the faulty one on fail, as when a process dies there.
+    ///   - hasSecondNames: whether there are hard links.
+    ///   - refused: kinds of calls that all fail, as where the user lacks a right.
     init(
-        failing number: Int, with fault: Fault, lasts: Bool = false, onlyWrites: Bool = false,
-        hasSecondNames: Bool = true
+        failing number: Int? = nil, with fault: Fault = .short, lasts: Bool = false,
+        hasSecondNames: Bool = true, refusing refused: [Call: Int32] = [:]
     ) {
-        self.hasSecondNames = hasSecondNames
-        state.withLock {
-            $0.faultAt = number
-            $0.fault = fault
-            $0.lasts = lasts
-            $0.onlyWrites = onlyWrites
-        }
+        self.fault = number.map { ($0, fault, lasts) }
+        (self.hasSecondNames, self.refused) = (hasSecondNames, refused)
     }
 
-    /// All calls of a kind fail, as where the user lacks a right.
-    init(refusing calls: [Call: Int32]) {
-        hasSecondNames = true
-        state.withLock { $0.refused = calls }
-    }
-
-    var calls: [Call] { state.withLock { $0.calls } }
+    var calls: [Call] { made.withLock { $0 } }
 
     /// - Returns: whether the call is to be a short one.
     private func pass(_ call: Call) throws(SystemError) -> Bool {
-        let fault: Fault? = state.withLock { state in
-            if state.onlyWrites, call != .write { return nil }
-            state.calls.append(call)
-            if let code = state.refused[call] { return .error(code) }
-            guard let faultAt = state.faultAt else { return nil }
-            let number = state.calls.count - 1
-            return number == faultAt || state.lasts && number > faultAt ? state.fault : nil
+        let number = made.withLock { made in
+            made.append(call)
+            return made.count - 1
         }
-        switch fault {
-        case .error(let code): throw SystemError(code: code)
-        case .short: return true
-        case nil: return false
-        }
+        if let code = refused[call] { throw SystemError(code: code) }
+        guard let fault, number == fault.at || fault.lasts && number > fault.at else { return false }
+        if case .error(let code) = fault.1 { throw SystemError(code: code) }
+        return true
     }
 
     private func at<T>(
