@@ -127,7 +127,7 @@ package final class RequestPipe: Sendable {
                 if sample > 0 { writer.int("sample", sample) }
                 if attempt > 0 { writer.int("attempt", attempt) }
             case .results(let records, let left, let samples):
-                var (encoder, bytes) = (ResultFormat.jsonl.makeEncoder(samples: samples), [UInt8]())
+                var (encoder, bytes) = (ResultEncoder(ResultFormat.jsonl, samples: samples), [UInt8]())
                 for record in records { encoder.append(record, to: &bytes) }
                 writer.int("left", left)
                 writer.raw("result", String(decoding: bytes.dropLast(), as: UTF8.self))

@@ -91,6 +91,9 @@ package struct JSONWriter {
         }
     }
 
+    /// Returns a list of strings.
+    package static func list(_ texts: [String]) -> String { text(of: .array(texts.map { .string($0) })) }
+
     package static func text(of value: JSONValue) -> String {
         var writer = JSONWriter()
         writer.value(value)

@@ -1,4 +1,5 @@
 import BatchEngine
+import JSON
 
 /// Setting of a job: its row serves job files, steps, options, help, chats, the fingerprint and Python.
 package struct JobKey: Sendable {
@@ -152,7 +153,7 @@ struct SettingMember: Sendable {
 
     /// The fingerprint has `unset` in place of nil.
     static func text(_ path: WritableKeyPath<JobSettings, String?> & Sendable, unset: String? = nil) -> Self {
-        .of(.text, path, { try $0.string() }, text: { $0.map { ResultText.list([$0]) } ?? unset })
+        .of(.text, path, { try $0.string() }, text: { $0.map { JSONWriter.list([$0]) } ?? unset })
     }
 
     /// A file or a folder, which results don't depend on by its name.

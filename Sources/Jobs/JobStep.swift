@@ -1,5 +1,6 @@
 import BatchEngine
 import Errors
+import JSON
 
 /// A step of a job: a question asked of the model about a row, after earlier steps.
 ///
@@ -66,14 +67,14 @@ public struct JobStep: Sendable, Equatable {
     /// - Parameter own: the job of the step alone.
     func textBesidePrompt(_ own: JobSettings) -> String {
         let prompt: Set = ["prompt", "messages", "system"]
-        return ResultText.list(
+        return JSONWriter.list(
             (tries > 1 ? [accept ?? "", "\(tries)"] : [])
                 + own.resultSettings.filter { !prompt.contains($0.name) }.flatMap { [$0.name, $0.value] })
     }
 
     /// Everything that results depend on, as text.
     var text: String {
-        ResultText.list(
+        JSONWriter.list(
             [name, condition ?? "", accept ?? "", "\(tries)"] + (distinct?.parts ?? [])
                 + (samples > 1 ? ["samples", "\(samples)"] : []) + (each.map { ["each", $0] } ?? [])
                 + settings.resultSettings.flatMap { [$0.name, $0.value] })

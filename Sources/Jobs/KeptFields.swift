@@ -51,7 +51,7 @@ public enum KeptFields: Sendable, Equatable {
         switch self {
         case .none: nil
         case .all: "all"
-        case .fields(let fields): ResultText.list(fields.flatMap { [$0.resultName, $0.name] })
+        case .fields(let fields): JSONWriter.list(fields.flatMap { [$0.resultName, $0.name] })
         }
     }
 

@@ -26,7 +26,7 @@ struct Forged {
     }
 
     private var rendered: String {
-        var (encoder, bytes) = (job.outputFormat.makeEncoder(samples: job.sampleCount), [UInt8]())
+        var (encoder, bytes) = (ResultEncoder(job.outputFormat, samples: job.sampleCount), [UInt8]())
         encoder.begin(&bytes)
         for record in records { encoder.append(record, to: &bytes) }
         encoder.end(&bytes)

@@ -71,7 +71,7 @@ extension AnswerFormat {
 
     /// Texts that a regular expression matches as a whole.
     static func regex(_ pattern: String) -> AnswerFormat {
-        AnswerFormat("regex", pattern, fingerprint: ResultText.list([pattern])) {
+        AnswerFormat("regex", pattern, fingerprint: JSONWriter.list([pattern])) {
             () throws(ConstraintFault) in
             try AnswerRule(regex: pattern)
         }

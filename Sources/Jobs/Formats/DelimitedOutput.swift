@@ -17,25 +17,24 @@ extension ResultFormat {
                     kept = (job.fieldsOfInput ?? []).filter { !own.contains($0) }
                 }
                 let columns = job.task.columns(of: job) ?? []
-                format.layout = DelimitedOutput.header(columns, kept, separator)
+                format.layout = header(columns, kept, separator)
             },
-            fault: { DelimitedOutput.problem(with: $1) },
+            fault: { columnsProblem(with: $1) },
             makeWriter: { format in
                 let names =
                     CellScan(of: format.layout.utf8.dropLast(), separator).cells ?? []
                 let own = names.firstIndex(of: "error").map { names[..<$0] } ?? []
                 let (columns, kept) = (own.dropFirst(2), names.dropFirst(own.count + 2))
                 return { encoder, output in
-                    let cells = DelimitedOutput.cells(encoder.record, columns, kept)
-                    output += DelimitedOutput.row(cells, separator)
+                    let cells = cells(encoder.record, columns, kept)
+                    output += row(cells, separator)
                 }
             })
     }
-}
 
-enum DelimitedOutput {
-    /// Our columns in order, before those of the line.
-    static func all(_ columns: [String]) -> [String] {
+    /// Returns our columns in order, before those of the line.
+    /// - Parameter columns: of the task's results.
+    static func allColumns(_ columns: [String]) -> [String] {
         ["id", "sample"] + columns + ["error", "error_message"]
     }
 
@@ -44,10 +43,10 @@ enum DelimitedOutput {
     ///   - columns: of the task's results.
     ///   - kept: names of the columns from the input's line.
     static func header(_ columns: [String], _ kept: [String], _ separator: UInt8) -> String {
-        String(decoding: row(all(columns) + kept, separator), as: UTF8.self)
+        String(decoding: row(allColumns(columns) + kept, separator), as: UTF8.self)
     }
 
-    static func problem(with job: JobSettings) -> String? {
+    private static func columnsProblem(with job: JobSettings) -> String? {
         if let part = job.parts.first(where: { $0.task.columns(of: $0) == nil }) {
             return "has no columns for the results of task: \(part.task.rawValue)"
         }
@@ -58,12 +57,12 @@ enum DelimitedOutput {
                 : nil
         }
         guard case .fields(let fields) = job.keep else { return nil }
-        let all = all(job.task.columns(of: job) ?? [])
+        let all = allColumns(job.task.columns(of: job) ?? [])
         return fields.first { all.contains($0.resultName) }
             .map { "has its own column \($0.resultName); keep the field under another name" }
     }
 
-    static func row(_ cells: [String], _ separator: UInt8) -> [UInt8] {
+    private static func row(_ cells: [String], _ separator: UInt8) -> [UInt8] {
         Array(cells.map { quoted($0, separator) }.joined(separator: [separator])) + [0x0a]
     }
 
@@ -78,7 +77,7 @@ enum DelimitedOutput {
         return [quote] + bytes.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
     }
 
-    static func cells(
+    private static func cells(
         _ record: ResultRecord, _ columns: ArraySlice<String>, _ kept: ArraySlice<String>
     ) -> [String] {
         let result = record.result
@@ -93,7 +92,7 @@ enum DelimitedOutput {
     }
 
     /// Returns the cell of a column; nil if a result has none. A step's column is called `NAME.` followed by its own name.
-    static func cell(_ column: String, of result: GenerationResult) -> String? {
+    private static func cell(_ column: String, of result: GenerationResult) -> String? {
         switch column {
         case "prompt_tokens", "completion_tokens": return result.own["usage"]?[column].map(text)
         case "probability":

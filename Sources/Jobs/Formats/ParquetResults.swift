@@ -92,7 +92,7 @@ final class TableDraft {
     ) throws {
         var rows = ResultFormat.jsonl
         rows.detail = format.detail
-        (encoder, self.columns, typed) = (rows.makeEncoder(samples: samples), columns, columns.known)
+        (encoder, self.columns, typed) = (ResultEncoder(rows, samples: samples), columns, columns.known)
         file = try File.nameless(in: Paths.folder(of: path), system)
         writer = BufferedWriter(file)
     }

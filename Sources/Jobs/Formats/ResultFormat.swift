@@ -58,21 +58,10 @@ package struct ResultFormat: Sendable, Equatable {
 
     /// Names that a kept field can't have.
     func ownNames(of job: JobSettings) -> Set<String> {
-        let columns = hasColumns ? DelimitedOutput.all(job.task.columns(of: job) ?? []) : []
+        let columns = hasColumns ? Self.allColumns(job.task.columns(of: job) ?? []) : []
         return KeptFields.resultNames(of: job.task).union(columns)
     }
 
-    /// Text before the first result, which is there even without results.
-    package var head: [UInt8] { Array((hasColumns ? layout : start).utf8) }
-
-    package func end(isEmpty: Bool) -> [UInt8] { Array((isEmpty ? ends.empty : ends.other).utf8) }
-
-    /// - Parameters:
-    ///   - samples: number of results of a line.
-    ///   - failures: whether to write failed lines alone.
-    package func makeEncoder(samples: Int, failures: Bool = false) -> ResultEncoder {
-        ResultEncoder(self, samples: samples, failures: failures ? true : omitsFailures ? false : nil)
-    }
 }
 
 /// Writes one output from beginning to end. The same calls give the same bytes.
@@ -90,13 +79,16 @@ package struct ResultEncoder {
     /// Whether nothing was written.
     private(set) var isEmpty = true
 
-    fileprivate init(_ format: ResultFormat, samples: Int, failures: Bool?) {
-        (self.format, self.samples, self.failures) = (format, samples, failures)
-        write = format.makeWriter(format)
+    /// - Parameter failures: whether to write failed lines alone.
+    package init(_ format: ResultFormat, samples: Int, failures: Bool = false) {
+        (self.format, self.samples, write) = (format, samples, format.makeWriter(format))
+        self.failures = failures ? true : format.omitsFailures ? false : nil
     }
 
     /// Appends the text before the first result. Called once, even without results.
-    package func begin(_ output: inout [UInt8]) { output += format.head }
+    package func begin(_ output: inout [UInt8]) {
+        output += (format.hasColumns ? format.layout : format.start).utf8
+    }
 
     package mutating func append(_ record: ResultRecord, to output: inout [UInt8]) {
         held.append(record)
@@ -111,5 +103,7 @@ package struct ResultEncoder {
     }
 
     /// Appends the text after the last result. Called once, even without results.
-    package func end(_ output: inout [UInt8]) { output += format.end(isEmpty: isEmpty) }
+    package func end(_ output: inout [UInt8]) {
+        output += (isEmpty ? format.ends.empty : format.ends.other).utf8
+    }
 }

@@ -1,4 +1,5 @@
 import BatchEngine
+import JSON
 
 /// The table of settings, beside `RequestSetting.all`: a row each.
 extension JobKey {
@@ -137,7 +138,7 @@ extension JobKey {
             in: [.option, .step, .map],
             .of(
                 .messages, \.messages, { try $0.messages() },
-                text: { $0.isEmpty ? nil : ResultText.list($0.flatMap { [$0.role, $0.content] }) })),
+                text: { $0.isEmpty ? nil : JSONWriter.list($0.flatMap { [$0.role, $0.content] }) })),
         JobKey(
             "prefix", "TEXT",
             "beginning of the answer, a template; the model continues it, and text holds the rest",
@@ -175,7 +176,7 @@ extension JobKey {
                     job.steps = try value.steps(readsFiles: readsFiles)
                     for step in job.steps { job.sources += step.settings.sources }
                 },
-                text: { $0.steps.isEmpty ? nil : ResultText.list($0.steps.map(\.text)) })),
+                text: { $0.steps.isEmpty ? nil : JSONWriter.list($0.steps.map(\.text)) })),
     ]
 
     /// Content of results, and handling of failures and earlier outputs.
@@ -189,7 +190,7 @@ extension JobKey {
                 "fields of lines that are settings, such as seed, or all. Default: all if the job has no prompt "
                     + "and no messages, else none: then all fields are data, whatever their names",
                 .of(
-                    .texts, \.lineSettings, { try $0.lineSettings() }, text: { $0.map(ResultText.list) },
+                    .texts, \.lineSettings, { try $0.lineSettings() }, text: { $0.map(JSONWriter.list) },
                     words: ["all"] + LineReading.names)),
             JobKey(
                 "keep", "FIELD",

@@ -65,11 +65,12 @@ final class OutputWriter {
             try TableDraft($0, of: format, samples: samples, beside: paths.output, in: paths.system)
         }
         failedLines = try errors.map {
-            try FailedLines.draft($0, format.makeEncoder(samples: samples, failures: true), in: paths.system)
+            try FailedLines.draft(
+                $0, ResultEncoder(format, samples: samples, failures: true), in: paths.system)
         }
         // First: it is what a draft of the output is known by.
         log = try paths.makeOwnFile(paths.logDraft)
-        draft = try ResultDraft(at: paths, format.makeEncoder(samples: samples))
+        draft = try ResultDraft(at: paths, ResultEncoder(format, samples: samples))
         lines = try BufferedWriter(log, packer: Packer(.gzip, isFast: true))
         try lines.appendLine(header.line)
     }

@@ -49,7 +49,8 @@ package struct RunFingerprint: Sendable, Equatable {
     /// Whether rows are dropped as duplicates.
     var comparesRows: Bool {
         parts.contains {
-            $0.name == Self.steps && ToldStep.steps($0.value)?.contains(where: \.comparesRows) == true
+            $0.name == Self.steps
+                && JobStep.told($0.value)?.contains { $0.value[Distinctness.mark] != nil } == true
         }
     }
 
@@ -62,7 +63,7 @@ package struct RunFingerprint: Sendable, Equatable {
         for (name, value) in parts {
             let earlier = before[name]
             if earlier.map({ $0.utf8.elementsEqual(value.utf8) }) == true { continue }
-            let told = name == Self.steps ? earlier.flatMap { ToldStep.changes(from: $0, to: value) } : nil
+            let told = name == Self.steps ? earlier.flatMap { JobStep.changes(from: $0, to: value) } : nil
             lines += told ?? ["\(name): \(earlier ?? "(not set)") -> \(value)"]
         }
         for (name, value) in old.parts where !now.contains(name) {

@@ -31,7 +31,7 @@ package final class StreamStore: ResultStore {
         precondition(samples > 0, "a line has at least one sample")
         self.descriptor = descriptor
         run = fingerprint.digest
-        encoder = format.makeEncoder(samples: samples)
+        encoder = ResultEncoder(format, samples: samples)
         self.heldLimit = heldLimit
         encoder.begin(&unwritten)
     }

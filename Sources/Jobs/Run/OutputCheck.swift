@@ -48,7 +48,7 @@ package struct OutputCheck {
         (header, madeBy) = (output.header, output.shares)
         let job = try job.flatMap { try $0.canReadTwice() ? $0.asFinished(in: path) : nil }
         let samples = try job?.sampleCount ?? output.samples()
-        rows = try RenderedFile(path, output.format().makeEncoder(samples: samples))
+        rows = try RenderedFile(path, ResultEncoder(output.format(), samples: samples))
         if output.lost > 0 { add("\(output.lost) results are damaged in the log, or missing") }
         if let job {
             try check(against: job, visit)
@@ -96,7 +96,7 @@ package struct OutputCheck {
         }
         if let errors {
             failedLines = try RenderedFile(
-                errors, format.makeEncoder(samples: job.sampleCount, failures: true))
+                errors, ResultEncoder(format, samples: job.sampleCount, failures: true))
             if failedLines == nil { add("\(errors), the file of failed lines, is not there") }
         }
         let index = output.index

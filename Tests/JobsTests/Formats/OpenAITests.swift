@@ -313,7 +313,7 @@ import Testing
     }
 
     private func encoded(_ results: [GenerationResult]) throws -> [JSONValue] {
-        var encoder = ResultFormat.openAI(model: "phi").makeEncoder(samples: 1)
+        var encoder = ResultEncoder(ResultFormat.openAI(model: "phi"), samples: 1)
         var bytes: [UInt8] = []
         for (sample, result) in results.enumerated() {
             let record = ResultRecord(key: key(sample), repetition: 0, run: "d", result: result)

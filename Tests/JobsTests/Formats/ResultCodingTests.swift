@@ -124,6 +124,16 @@ import Testing
         }
     }
 
+    /// An answer that is not what was asked for is in each output.
+    @Test func invalidAnswersAreShown() throws {
+        let row = ResultFormat.csv(keeping: []).text(of: Self.invalid, Self.key)
+        #expect(row == "\"a\"\"b\",1,\"{\"\"a\"\":\n\",,,,,invalid_answer,No.\n")
+        let line = ResultFormat.openAI(model: "m").text(of: Self.invalid, Self.key)
+        let response = try JSONValue(parsing: Array(line.utf8), limits: .line)["response"]
+        #expect(response?.int("status_code") == 500)
+        #expect(response?["body"]?["error"]?.string("text") == "{\"a\":\n")
+    }
+
     @Test func whatIsNoResultIsRefused() {
         let wrong = [
             "", #""text":"a""#, Self.plainText.replacing(":1", with: ":-1"),

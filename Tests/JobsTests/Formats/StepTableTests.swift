@@ -31,7 +31,7 @@ import Testing
                 .joined(separator: ",")
         }
         #expect(
-            String(decoding: table.head, as: UTF8.self)
+            table.layout
                 == "id,sample,\(columns("question")),\(columns("facts")),\(columns("judge")),judge.probability,"
                 + "judge.probabilities,\(columns("fix")),dropped,duplicate_of,error,error_message,topic\n")
         #expect(
@@ -47,7 +47,7 @@ import Testing
     @Test func aTableOfAnyColumnsMayHoldFailedLines() throws {
         let folder = try TestFolder()
         let table = ResultFormat.csv(["a.text", "dropped"], keeping: [])
-        try folder.write(table.head, to: "failed")
+        try folder.write(table.layout.utf8, to: "failed")
         try FailedLines.check(folder.path("failed"), in: .real)
         try folder.write("id,sample,text\n".utf8, to: "other")
         #expect(throws: UserError.self) {

@@ -18,7 +18,7 @@ extension ResultFormat {
     static func csv(_ columns: [String]? = nil, keeping names: [String]) -> Self {
         var format = csv
         let columns = columns ?? JobTask.generate.columns(of: JobSettings()) ?? []
-        format.layout = DelimitedOutput.header(columns, names, UInt8(ascii: ","))
+        format.layout = ResultFormat.header(columns, names, UInt8(ascii: ","))
         return format
     }
 
@@ -26,7 +26,7 @@ extension ResultFormat {
     func text(
         of result: GenerationResult, _ key: ResultKey = ResultKey(id: "a", contentHash: 1), samples: Int = 1
     ) -> String {
-        var (encoder, bytes) = (makeEncoder(samples: samples), [UInt8]())
+        var (encoder, bytes) = (ResultEncoder(self, samples: samples), [UInt8]())
         encoder.append(ResultRecord(key: key, repetition: 0, run: "", result: result), to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }

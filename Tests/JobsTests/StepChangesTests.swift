@@ -1,9 +1,10 @@
+import JSON
 import Testing
 
 @testable import Jobs
 
 /// What has changed in steps is told by its name.
-@Suite struct ToldStepTests {
+@Suite struct StepChangesTests {
     private static let steps = [
         JobStep.named("question") { step in
             step.settings.prompt = "Ask."
@@ -14,7 +15,7 @@ import Testing
     ]
 
     private func fingerprint(_ steps: [JobStep]) -> RunFingerprint {
-        RunFingerprint([("job.steps", ResultText.list(steps.map(\.text)))])
+        RunFingerprint([("job.steps", JSONWriter.list(steps.map(\.text)))])
     }
 
     @Test func changesAreNamed() {
