@@ -117,7 +117,10 @@ package final class LogitReader {
     }
 
     /// Releases inputs and answers, whose storage the sequences share.
-    package func end() { (inputs, answers, masks) = ([], [], nil) }
+    package func end() {
+        (inputs, answers, masks) = ([], [], nil)
+        rows.removeAll(keepingCapacity: true)
+    }
 
     private func sampling(of row: Row) -> SamplingRequest? {
         row.choice < 0 ? nil : inputs[row.input].samplings[row.choice]
@@ -132,32 +135,33 @@ package final class LogitReader {
             nonisolated(unsafe) let rows = buffer
             workers(piece.rows.count) { number in
                 let place = piece.rows.lowerBound + number
-                let row = rows[place]
+                // Binding a row to a name would copy it.
+                let (input, range, choice) = (rows[place].input, rows[place].targets, rows[place].choice)
                 let logits = piece.row(place)
                 guard piece.isFinite(place) else {
-                    if row.choice >= 0 { rows[place].found = SampledToken(fault: .notFinite) }
+                    if choice >= 0 { rows[place].found = SampledToken(fault: .notFinite) }
                     return
                 }
                 let scratch = piece.scratch + number * piece.stride
-                if !row.targets.isEmpty {
-                    let targets = inputs[row.input].targets.dropFirst(row.targets.lowerBound)
-                    let wanted = targets.prefix(row.targets.count).map { logits[Int($0)] }
+                if !range.isEmpty {
+                    let targets = inputs[input].targets.dropFirst(range.lowerBound)
+                    let wanted = targets.prefix(range.count).map { logits[Int($0)] }
                     let top = sampler.largest(
-                        logits, count: piece.count, keep: inputs[row.input].alternatives
+                        logits, count: piece.count, keep: inputs[input].alternatives
                     )
                     .map { (id: Int32($0), logit: logits[$0]) }
                     // In place if nobody needs the logits any more: that touches less memory.
                     let softmax = sampler.softmax(
-                        logits, count: piece.count, scratch: row.choice < 0 ? logits : scratch)
+                        logits, count: piece.count, scratch: choice < 0 ? logits : scratch)
                     rows[place].logprobs = wanted.map { softmax.logprob($0) }
                     rows[place].top = top.map {
                         TokenLogprob(id: $0.id, logprob: softmax.logprob($0.logit))
                     }
                 }
-                if row.choice >= 0 {
+                if choice >= 0 {
                     rows[place].found = sampler.choose(
                         logits, count: piece.count, scratch: scratch,
-                        request: inputs[row.input].samplings[row.choice], mask: masks?.mask(of: place))
+                        request: inputs[input].samplings[choice], mask: masks?.mask(of: place))
                 }
             }
         }
