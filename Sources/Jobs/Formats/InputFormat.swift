@@ -17,7 +17,8 @@ package struct InputFormat: Sendable, Equatable {
     var separator: UInt8?
     /// Whether a quote at the beginning of a cell opens it; else it is text.
     var hasQuotes = true
-    private let records: @Sendable (Self, ByteSource, _ limit: Int) -> RecordSource
+    /// Begins to read a file. Records beyond a limit in bytes are only measured, not kept in memory.
+    let records: @Sendable (Self, ByteSource, _ limit: Int) -> RecordSource
 
     package static func == (a: Self, b: Self) -> Bool { a.name == b.name }
 
@@ -31,9 +32,6 @@ package struct InputFormat: Sendable, Equatable {
     func content(of object: JSONValue) -> LineContent {
         objectContent?(object) ?? LineContent(fields: object)
     }
-
-    /// - Parameter limit: size in bytes from which a record is only measured, not kept in memory.
-    func records(of source: ByteSource, limit: Int) -> RecordSource { records(self, source, limit) }
 
     /// Returns the format with another one's settings of cells.
     func withCells(of other: InputFormat) -> InputFormat {

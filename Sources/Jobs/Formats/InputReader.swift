@@ -138,7 +138,7 @@ package struct InputReader {
                 if follow != nil { try format.checkGrowth(of: source.name) }
                 try format.check(source)
                 if paths.isEmpty, path != "-" { source.follow = follow }
-                file = (source.name, source, format.records(of: source, limit: limit))
+                file = (source.name, source, format.records(format, source, limit))
             }
             if let file, var record = try file.next() {
                 record.file = file.name

@@ -9,17 +9,14 @@ import JSON
 package struct LineReading: Sendable {
     /// Whether `prompt`, `messages` and `system` of a line are its prompt.
     let asks: Bool
-    /// Settings that are read from lines, in the order of `names`.
-    let settings: [String]
+    /// Settings that are read from lines.
     private let set: Set<String>
 
     /// Settings that a line may have.
     package static let names = RequestSetting.all(in: .line).map(\.name) + AnswerKey.names
-    static let request = LineReading(asks: true, settings: names)
+    static let request = LineReading(asks: true, set: Set(names))
 
-    private init(asks: Bool, settings: [String]) {
-        (self.asks, self.settings, set) = (asks, settings, Set(settings))
-    }
+    private init(asks: Bool, set: Set<String>) { (self.asks, self.set) = (asks, set) }
 
     init(_ job: JobSettings) {
         let opening = job.opening
@@ -27,8 +24,11 @@ package struct LineReading: Sendable {
         let wanted = job.lineSettings.map(Set.init)
         self.init(
             asks: opening.prompt == nil && opening.messages.last?.role != "user",
-            settings: Self.names.filter { wanted?.contains($0) ?? !isChosen })
+            set: Set(Self.names.filter { wanted?.contains($0) ?? !isChosen }))
     }
+
+    /// The same, in the order of `names`.
+    var settings: [String] { Self.names.filter(set.contains) }
 
     /// Whether a field of a line is a setting: one with the name of a constraint may be data, which the key decides by
     /// its value.

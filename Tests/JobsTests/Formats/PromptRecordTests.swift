@@ -6,13 +6,6 @@ import Testing
 @testable import Jobs
 
 @Suite struct PromptRecordTests {
-    private func code(_ line: String) -> LineError.Code? {
-        do {
-            _ = try prompt(line)
-            return nil
-        } catch { return (error as? LineError)?.code }
-    }
-
     private func prompt(_ line: String, _ change: (inout JobSettings) -> Void = { _ in }) throws -> Prompt {
         let job = JobSettings.test(input: [], change)
         return try PromptBuilder(job).prompt(for: PromptRecord.parse(Array(line.utf8)))
@@ -62,7 +55,8 @@ import Testing
         (#"{"prompt":5}"#, .badField), (#"{"prompt":[]}"#, .missingPrompt),
     ])
     func wrongLinesAreNamed(line: String, expected: LineError.Code) {
-        #expect(code(line) == expected)
+        let error = #expect(throws: LineError.self) { try prompt(line) }
+        #expect(error?.code == expected)
     }
 
     @Test func whatIsNoTextIsNamed() throws {
@@ -148,13 +142,10 @@ import Testing
 
     @Test func aMissingFieldIsNeverLeftOutInSilence() {
         for line in [#"{"prompt":"p"}"#, #"{"prompt":"p","name":null}"#] {
-            do {
-                _ = try prompt(line) { $0.prompt = "{{ name }}: {{ prompt }}" }
-                Issue.record("no error")
-            } catch {
-                let error = error as? LineError
-                #expect(error?.code == .templateError && error?.message.contains("name") == true)
+            let error = #expect(throws: LineError.self) {
+                try prompt(line) { $0.prompt = "{{ name }}: {{ prompt }}" }
             }
+            #expect(error?.code == .templateError && error?.message.contains("name") == true)
         }
         #expect(throws: UserError.self) { try prompt("{}") { $0.prompt = "{{ oops" } }
     }

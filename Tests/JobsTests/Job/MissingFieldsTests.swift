@@ -17,11 +17,8 @@ import Testing
     @Test func aLineOfWhichNothingIsKept() throws {
         let keep = KeptFields.fields([.init("prompt", as: "question")])
         #expect(try warnings(keep, "{\"prompt\": 1}", "{\"prompt\": null}") == [])
-        let found = try warnings(keep, "{\"prompt\": 1}", "{\"messages\": []}", "{\"x\": 1}")
-        #expect(
-            found == [
-                "in:2: keep: nothing is kept of this line, as it lacks prompt; so it is with 2 of 3 lines."
-            ])
+        let told = "in:2: keep: nothing is kept of this line, as it lacks prompt; so it is with 2 of 3 lines."
+        #expect(try warnings(keep, "{\"prompt\": 1}", "{\"messages\": []}", "{\"x\": 1}") == [told])
     }
 
     @Test func aFieldThatNoLineHas() throws {
