@@ -160,4 +160,31 @@ import Testing
             "\($0)".contains("schema can't be used: ")
         }
     }
+
+    /// Whatever the model would say, and however little room there is.
+    @Test(arguments: ["true", "object", "array"]) func answersAreJSON(word: String) throws {
+        let folder = try TestFolder()
+        let path = try folder.write((0..<20).map { "{\"prompt\":\"\($0)\"}\n" }.joined(), to: "in.jsonl")
+        let form = try #require(try AnswerKey.jsonMode.read(.string(word)))
+        for limit in [2, 5, 30] {
+            let job = JobSettings.test(input: [path]) { job in
+                job.forms[AnswerKey.jsonMode.name] = form
+                (job.temperature, job.maxTokens) = (1.5, limit)
+            }
+            try ScriptedRun.inManyWays(job) { outcome, lines, _ in
+                #expect(outcome.status == .complete && outcome.statistics.failed == 0 && lines.count == 20)
+                var first: Set<Character> = []
+                for line in lines {
+                    let text = try #require(try ScriptedRun.row(line).string("text"))
+                    _ = try JSONValue(parsing: Array(text.utf8), limits: .line)
+                    first.formUnion(text.first.map { [$0] } ?? [])
+                }
+                switch word {
+                case "object": #expect(first == ["{"])
+                case "array": #expect(first == ["["])
+                default: #expect(first.count > 2)
+                }
+            }
+        }
+    }
 }

@@ -41,6 +41,13 @@ import TokenConstraints
         #expect(fault(.regex("a(?=b)")).hasPrefix("The regular expression has"))
     }
 
+    @Test func grammarsAreRead() throws {
+        let rule = try AnswerFormat.grammar("root ::= \"é\" root | \"a\"").checked()
+        #expect(rule.problem(with: "éa") == nil)
+        #expect(rule.problem(with: "éb") == "the grammar doesn't allow its character 2")
+        #expect(rule.problem(with: "é") == "by the grammar, more would have to follow")
+    }
+
     @Test(
         arguments: [
             (["type": "strin"], "#/type"), (["$ref": "https://example.com/s"], "#/$ref"),

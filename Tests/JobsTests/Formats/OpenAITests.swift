@@ -304,7 +304,7 @@ import Testing
 
     private func failure(n: Int) -> GenerationResult {
         .failure(
-            LineError(.notFinite, "Damaged."), line: 3,
+            LineError(.notFinite, "Damaged."), line: 3, text: "{\"a\"",
             kept: [OpenAIRequest.keptName: OpenAIRequest.kept(nil, samples: n, in: nil)])
     }
 
@@ -334,7 +334,8 @@ import Testing
         #expect(body?["model"] == "phi" && body?["system_fingerprint"] == "fp_d")
         let failed = try encoded([completion("x", n: 2), failure(n: 2)])
         #expect(failed[0]["response"]?["status_code"] == 500)
-        #expect(failed[0]["response"]?["body"]?["error"]?["code"] == "logits_not_finite")
+        let error = failed[0]["response"]?["body"]?["error"]
+        #expect(error?["code"] == "logits_not_finite" && error?["text"] == "{\"a\"" && error?["line"] == 3)
     }
 
     /// If one of a line's results failed, the next run makes all of them anew: they are one piece of the output.

@@ -49,6 +49,33 @@ import Testing
             "", ["response_format": [#"{"type":"json_schema","json_schema":{"schema":{}}}"#]])
         #expect(option.answerFormat == AnswerFormat.schema([:]))
         #expect(try job("").answerFormat == nil)
+        for (word, form): (String, AnswerFormat) in [
+            ("true", .schema(true)), ("object", .object), ("array", .schema(["type": "array"])),
+        ] {
+            #expect(try job("json_mode: \(word)").answerFormat == form)
+            #expect(try job("", ["json_mode": [word]]).answerFormat == form)
+        }
+        let grammar = try job("grammar: |\n  root ::= \"a\" root\n    | \"b\"\n")
+        #expect(grammar.answerFormat == AnswerFormat.grammar("root ::= \"a\" root\n  | \"b\"\n"))
+    }
+
+    @Test func grammarsAreReadFromFiles() throws {
+        let folder = try TestFolder()
+        let path = try folder.write("root ::= \"[\" root? \"]\"", to: "g.gbnf")
+        let file = try job("grammar: g.gbnf", folder: folder.path)
+        #expect(file.answerFormat == AnswerFormat.grammar("root ::= \"[\" root? \"]\""))
+        #expect(file.sources.contains { $0.path == path })
+        #expect(throws: UserError.self) { try job("grammar: none.gbnf", folder: folder.path) }
+        _ = try folder.write("root ::= x\n\nx ::= y\n", to: "g.gbnf")
+        #expect { try job("grammar: g.gbnf", folder: folder.path) } throws: {
+            "\($0)".contains("grammar \(path) can't be used: line 3: y is defined nowhere.")
+        }
+        _ = try folder.write("root ::= \"a\" root\n", to: "g.gbnf")
+        let endless = try job("grammar: g.gbnf", folder: folder.path)
+        #expect { try endless.checkAnswers() } throws: {
+            "\($0)".contains(
+                "grammar \(path) can't be used: line 1: each text of the rule root would be endless")
+        }
     }
 
     @Test func filesAreReadBesideTheJob() throws {
@@ -83,24 +110,44 @@ import Testing
         let first = try value(#"{"type": "integer"}"#, "a.json")
         #expect(try value(#"{"type":"integer"}"#, "b.json") == first && first != nil)
         #expect(try value(#"{"type":"number"}"#, "a.json") != first)
+        for key in ["json_mode", "response_format"] {
+            let word = key == "json_mode" ? "object" : "json_object"
+            let values = try job("\(key): \(word)").resultSettings
+            #expect(values.contains { $0.name == key && $0.value == "json_object" })
+        }
         let names = Set(JobKey.answers.map(\.name))
         #expect(try !job("").resultSettings.contains { names.contains($0.name) })
     }
 
-    @Test func whatDoesNotGoTogetherIsRefused() {
-        #expect(problem("schema: {}\nregex: a").contains("schema and regex both constrain"))
-        #expect(
-            problem("regex: a", ["response_format": ["text"]]).contains(
-                "response_format and regex both constrain"))
-        #expect(problem("schema: {}\nstop: x").contains("stop can't be combined with schema"))
-        #expect(problem("regex: a\nignore_eos: true").contains("ignore_eos can't be combined with regex"))
-        #expect(problem("response_format: text\nstop: x").isEmpty)
-        for key in ["schema: {}", "regex: a", "indent: 2", "retries: 1", "response_format: text"] {
-            #expect(problem("task: score\n" + key).contains("has no meaning where nothing is generated"))
-        }
+    @Test(arguments: [
+        ("schema: {}\nregex: a", "schema and regex both constrain"),
+        ("regex: a\nresponse_format: text", "response_format and regex both constrain"),
+        ("json_mode: object\nregex: a", "regex and json_mode both constrain answers"),
+        ("regex: a\ngrammar: 'root ::= \"a\"'", "regex and grammar both constrain answers"),
+        ("choices: [a, b]\ngrammar: 'root ::= \"a\"'", "grammar and choices both constrain"),
+        ("json_mode: true\nchoices: [a, b]", "json_mode and choices both constrain"),
+        ("json_mode: true\nsteps:\n- {name: a, prompt: x}", "json_mode belongs to a step"),
+        ("schema: {}\nstop: x", "stop can't be combined with schema"),
+        ("json_mode: true\nstop: x", "stop can't be combined with json_mode"),
+        ("regex: a\nignore_eos: true", "ignore_eos can't be combined with regex"),
+    ])
+    func whatDoesNotGoTogetherIsRefused(yaml: String, message: String) {
+        #expect(problem(yaml).contains(message))
+    }
+
+    @Test(arguments: [
+        "schema: {}", "regex: a", "indent: 2", "retries: 1", "response_format: text", "json_mode: true",
+    ])
+    func scoresHaveNoForm(key: String) {
+        #expect(problem("task: score\n" + key).contains("has no meaning where nothing is generated"))
     }
 
     @Test func wrongValuesAreNamed() {
+        #expect(problem("response_format: text\nstop: x").isEmpty)
+        for word in ["yes", "false"] {
+            let right = "job.yaml:4: json_mode must be true, object or array"
+            #expect(problem("json_mode: \(word)").contains(right))
+        }
         #expect(problem("schema: [1]").contains("job.yaml:4: schema must be"))
         #expect(problem("regex: '('").contains("regex can't be used: The regular expression has"))
         #expect(problem("regex: 5").contains("put it in quotes"))
