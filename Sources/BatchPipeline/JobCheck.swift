@@ -42,8 +42,9 @@ package struct JobCheck {
     package private(set) var answers: CompiledAnswer?
     /// Number of lines with their own constraint, if the job has none.
     package private(set) var linesWithForm = 0
-    /// Nil if there is one set of rotary factors.
-    package private(set) var rope: RopeSides?
+    /// The most tokens of a sequence with the short rotary factors, and numbers of sequences with each set; nil if there
+    /// is no choice.
+    package private(set) var rope: (shortLength: Int, short: Int, long: Int)?
     /// The job's steps in order; numbers are of the first alone.
     package private(set) var steps: [String] = []
     /// Warnings about settings that are probably not intended.
@@ -63,8 +64,8 @@ package struct JobCheck {
     ) throws {
         allowed = job.maxFailures ?? .count(0)
         let model = try ModelText(folder: job.model)
-        if let problem = job.ropeProblem(with: model.limits) { throw problem }
-        rope = RopeSides(job, model.limits)
+        try job.engine.checkRope(model.limits)
+        if job.engine.longRope == .auto { rope = model.limits.shortRopeLength.map { ($0, 0, 0) } }
         let preparer = try LinePreparer(job)
         let grammars = AnswerGrammars(text: model.text, limits: model.limits)
         let maker = RequestMaker(model.text, model.limits, grammars)
@@ -91,7 +92,11 @@ package struct JobCheck {
                     _ = try answer.value(maxTokens: prepared.lengths[0].completion)
                     if answers == nil { linesWithForm += 1 }
                 }
-                rope?.add(prepared)
+                if let length = rope?.shortLength {
+                    let short = prepared.lengths.count { $0.prompt + $0.completion <= length }
+                    rope?.short += short
+                    rope?.long += prepared.lengths.count - short
+                }
                 promptTokens.append(prepared.prompt.count)
                 let completion = prepared.lengths.reduce(0) { $0 + $1.completion }
                 completionTokens += completion * (line.request?.choices ?? 1)

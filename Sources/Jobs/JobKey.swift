@@ -41,9 +41,9 @@ package struct JobKey: Sendable {
     /// In the order of the help and of the fingerprint.
     package static let all: [JobKey] = files + prompt + sampling + answers + results + engine
     /// Choice of a completion's tokens, and its end.
-    package static let sampling = ofRequests(.sampling)
+    package static let sampling = RequestSetting.sampling.map { JobKey($0) }
     /// Constraints of answers.
-    package static let answers = AnswerKey.all.map { JobKey($0) } + ofRequests(.answers)
+    package static let answers = AnswerKey.all.map { JobKey($0) } + RequestSetting.answers.map { JobKey($0) }
     /// Settings of a loaded model.
     package static let ofModels = files.filter { $0.name == "adapter" } + engine
 
@@ -54,11 +54,7 @@ package struct JobKey: Sendable {
         return key
     }
 
-    static func ofRequests(_ group: RequestSetting.Group) -> [JobKey] {
-        RequestSetting.all.filter { $0.group == group }.map { JobKey($0) }
-    }
-
-    private init(_ setting: RequestSetting) {
+    init(_ setting: RequestSetting) {
         let form: SettingForm =
             switch setting.kind {
             case .int: .int

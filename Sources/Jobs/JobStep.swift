@@ -41,7 +41,7 @@ public struct JobStep: Sendable, Equatable {
     /// Returns the job for this step alone.
     func job(in job: JobSettings) -> JobSettings {
         var own = settings
-        own.request = settings.request.over(job.request.filtered(takes))
+        own.request = settings.request.over(job.request, where: takes)
         own.request.samples = nil
         own.system = settings.system ?? job.system
         (own.chat, own.parsesControlTokens, own.engine) = (job.chat, job.parsesControlTokens, job.engine)

@@ -181,7 +181,7 @@ struct JobCheckReport {
         if !check.missing.isEmpty {
             lines.append("without    \(Summary.told(missing: check.missing)) (unsupported)")
         }
-        if let rope = check.rope, rope.areMixed {
+        if let rope = check.rope, rope.short > 0, rope.long > 0 {
             lines.append(
                 "warning    the model has other rotary factors for more than \(rope.shortLength) tokens, prompt and "
                     + "max_tokens together: \(rope.long) completions have those, \(rope.short) don't; "

@@ -1,3 +1,4 @@
+import Errors
 import OperatingSystem
 
 /// Engine of a job. `phibatch help engines` describes each.
@@ -51,5 +52,14 @@ public struct EngineSettings: Sendable, Equatable {
 
     package var workerCount: Int {
         workers ?? Scheduler.automaticWorkers(threads: threads ?? Processors.count)
+    }
+
+    /// - Throws: `UserError` if a model has no choice of rotary factors.
+    package func checkRope(_ limits: ModelLimits) throws(UserError) {
+        guard longRope != .auto, limits.shortRopeLength == nil else { return }
+        throw UserError(
+            .badJob,
+            "long_rope is \(longRope.rawValue), but the model has one set of rotary factors only; leave it out."
+        )
     }
 }

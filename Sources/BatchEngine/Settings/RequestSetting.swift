@@ -14,9 +14,6 @@ package struct RequestSetting: Sendable {
         case bias(Path<[Int32: Float]>, NumberRange)
     }
 
-    /// Section of the help.
-    package enum Group: Sendable { case sampling, answers, results }
-
     /// Place where a setting may be set, beside a job file.
     package enum Place: Sendable {
         /// An option; `--tokens` and `--no-tokens` for a flag.
@@ -60,7 +57,6 @@ package struct RequestSetting: Sendable {
     package let kind: ValueType
     package let places: Set<Place>
     package let tasks: Set<Task>
-    package let group: Group
     package let precedence: Precedence
     /// Whether results depend on it, so that the fingerprint has it.
     package let changesResults: Bool
@@ -79,14 +75,14 @@ package struct RequestSetting: Sendable {
     init(
         _ name: String, _ placeholder: String, _ help: String, _ kind: ValueType,
         in places: Set<Place> = Place.usual, for tasks: Set<Task> = [.generate],
-        group: Group = .sampling, precedence: Precedence = .job,
+        precedence: Precedence = .job,
         changesResults: Bool = true, unset: String? = nil, changesOutcomeOf outcomes: Set<Task>? = nil,
         order: Int? = nil,
         formConflict: String? = nil,
         chatHelp: String? = nil
     ) {
         (self.name, self.placeholder, self.help, self.kind) = (name, placeholder, help, kind)
-        (self.places, self.tasks, self.group, self.precedence) = (places, tasks, group, precedence)
+        (self.places, self.tasks, self.precedence) = (places, tasks, precedence)
         (self.changesResults, self.unset, self.order) = (changesResults, unset, order)
         (self.formConflict, self.chatHelp) = (formConflict, chatHelp)
         changesOutcomeOf = outcomes ?? tasks

@@ -11,18 +11,15 @@ extension RequestSettings {
         return merged
     }
 
-    /// Returns these settings, completed by `others`.
-    package func over(_ others: RequestSettings) -> RequestSettings {
-        var together = others
-        for setting in RequestSetting.all { setting.merge(self, into: &together, .line) }
+    /// Returns these settings, completed by those of `others` that satisfy a condition.
+    package func over(
+        _ others: RequestSettings, where isTaken: (RequestSetting) -> Bool
+    ) -> RequestSettings {
+        var together = self
+        for setting in RequestSetting.all where isTaken(setting) {
+            setting.merge(others, into: &together, .job)
+        }
         return together
-    }
-
-    /// Returns the settings that satisfy a condition.
-    package func filtered(_ isKept: (RequestSetting) -> Bool) -> RequestSettings {
-        var kept = RequestSettings()
-        for setting in RequestSetting.all where isKept(setting) { setting.merge(self, into: &kept, .line) }
-        return kept
     }
 
     /// Returns everything that a request's outcome from the model depends on, for a task: equal bytes mean equal

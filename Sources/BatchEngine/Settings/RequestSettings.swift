@@ -123,7 +123,10 @@ public struct RequestSettings: Sendable, Equatable {
 
 extension RequestSetting {
     /// Rows in the order of the help and of the fingerprint.
-    package static let all: [RequestSetting] = [
+    package static let all = sampling + answers + results
+
+    /// Choice of a completion's tokens, and its end.
+    package static let sampling: [RequestSetting] = [
         RequestSetting(
             "max_tokens", "N",
             "the most tokens of a completion; no line can exceed it (default \(RequestSettings.defaultMaxTokens))",
@@ -206,68 +209,68 @@ extension RequestSetting {
             "go on after the end of sequence, up to max_tokens; for benchmarks (default: stop there)",
             .flag(\.ignoreEndOfSequence), in: [.line, .body, .library], unset: "false",
             formConflict: "a constrained answer ends where the constraint does"),
+    ]
 
+    /// Form of answers, and what comes before them.
+    package static let answers: [RequestSetting] = [
         RequestSetting(
             "indent", "N",
             "indent JSON by N spaces per level, a line for each member and item (default: no white space)",
-            .int(\.indent, 0...16, default: nil), in: [], for: [.generate, .choose], group: .answers),
+            .int(\.indent, 0...16, default: nil), in: [], for: [.generate, .choose]),
         RequestSetting(
             "open_objects", "",
             "objects may have members that the schema doesn't name (default: only if it has additionalProperties, "
                 + "patternProperties or unevaluatedProperties, or names none)",
-            .flag(\.openObjects), in: [], group: .answers),
+            .flag(\.openObjects), in: []),
         RequestSetting(
             "retries", "N",
             "how many times an answer that breaks its constraint is generated again, each time with "
                 + "another random stream (default \(RequestSettings.defaultRetries))",
             .int(\.retries, RequestSettings.retriesRange, default: RequestSettings.defaultRetries),
-            in: [],
-            for: [.generate, .choose], group: .answers, changesOutcomeOf: []),
-
+            in: [], for: [.generate, .choose], changesOutcomeOf: []),
         RequestSetting(
             "tool_choice", "auto|none|required|NAME",
             "whether the model calls tools: as it likes (the default), never, in each answer, or the one of this "
                 + "name",
-            .word(\.toolChoice, []), in: [.line], group: .answers, precedence: .line,
-            changesOutcomeOf: []),
+            .word(\.toolChoice, []), in: [.line], precedence: .line, changesOutcomeOf: []),
         RequestSetting(
             "max_tool_calls", "N", "the most calls in an answer (default: no limit)",
-            .int(\.maxToolCalls, 1...128, default: nil), in: [.line], group: .answers,
-            precedence: .least, changesOutcomeOf: []),
+            .int(\.maxToolCalls, 1...128, default: nil), in: [.line], precedence: .least,
+            changesOutcomeOf: []),
         RequestSetting(
             "reasoning", "separate|keep|drop",
             "the model's reasoning, between <think> and </think>: apart from the text, in it, or left out "
                 + "(default separate, if the model's files say that it reasons)",
             .word(\.reasoning, RequestSettings.ReasoningUse.allCases.map(\.rawValue)), in: [.library],
-            for: [.generate, .choose],
-            group: .answers, changesOutcomeOf: []),
+            for: [.generate, .choose], changesOutcomeOf: []),
         RequestSetting(
             "max_reasoning_tokens", "N",
             "the most tokens of reasoning, 0 for none: then it is ended, and the answer follows within max_tokens "
                 + "(default: no limit; three quarters of max_tokens before a constrained answer)",
-            .int(\.maxReasoningTokens, 0...Int.max, default: nil), for: [.generate, .choose], group: .answers,
-            precedence: .least,
-            changesOutcomeOf: [],
+            .int(\.maxReasoningTokens, 0...Int.max, default: nil), for: [.generate, .choose],
+            precedence: .least, changesOutcomeOf: [],
             chatHelp: "the most tokens of reasoning, 0 for none (default: no limit)"),
         RequestSetting(
             "reasoning_effort", "none|minimal|low|medium|high",
             "the same as a share of max_tokens: none of them, an eighth, a quarter, a half or three quarters",
             .word(\.reasoningEffort, RequestSettings.reasoningEfforts.map(\.name)),
-            in: [.line, .body, .library], for: [.generate, .choose], group: .answers, precedence: .line,
+            in: [.line, .body, .library], for: [.generate, .choose], precedence: .line,
             changesOutcomeOf: []),
         RequestSetting(
             "reasoning_ending", "TEXT",
             "the sentence that ends reasoning at its limit (default \"\(RequestSettings.defaultReasoningEnding)\")",
-            .word(\.reasoningEnding, []), in: [.library], for: [.generate, .choose], group: .answers,
+            .word(\.reasoningEnding, []), in: [.library], for: [.generate, .choose],
             changesOutcomeOf: []),
+    ]
 
+    /// Members of results.
+    package static let results: [RequestSetting] = [
         RequestSetting(
             "tokens", "", "add the completion's token ids to each result (default: leave them out)",
-            .flag(\.tokens), in: [], for: [.generate, .choose, .score], group: .results,
-            unset: "false", changesOutcomeOf: []),
+            .flag(\.tokens), in: [], for: [.generate, .choose, .score], unset: "false",
+            changesOutcomeOf: []),
         RequestSetting(
             "logprobs", "K", "add log-probabilities of each chosen token and the K likeliest, 0 to 20",
-            .int(\.logprobs, 0...20, default: nil), in: [.body], group: .results, precedence: .line,
-            unset: "-"),
+            .int(\.logprobs, 0...20, default: nil), in: [.body], precedence: .line, unset: "-"),
     ]
 }

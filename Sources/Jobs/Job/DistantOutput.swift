@@ -2,12 +2,6 @@ import OperatingSystem
 
 /// An output for a store is written here first, beside its log, and sent when it is complete.
 extension JobSettings {
-    /// `PHIBATCH_OUTPUTS`, or else a folder in the cache.
-    private static var outputFolder: String? {
-        ProgramCall.path(inVariable: "PHIBATCH_OUTPUTS")
-            ?? WeightCacheLocation.standard().folder.map { Paths.join($0, "outputs") }
-    }
-
     /// Gives an output for a store its place on this machine.
     /// - Throws: `UserError` if there is none.
     mutating func placeOutput() throws(UserError) {
@@ -16,7 +10,8 @@ extension JobSettings {
         guard output.split(at: "/").count > 2, !Paths.namesFolder(output) else {
             throw UserError(.badJob, at: output, "names no object; write \(scheme)://bucket/key.")
         }
-        guard let folder = Self.outputFolder else {
+        let cache = WeightCacheLocation.standard().folder.map { Paths.join($0, "outputs") }
+        guard let folder = ProgramCall.path(inVariable: "PHIBATCH_OUTPUTS") ?? cache else {
             throw UserError(
                 .badJob, at: output,
                 "there is no folder where it could be made first: PHIBATCH_CACHE is off, and PHIBATCH_OUTPUTS names none."

@@ -181,7 +181,7 @@ extension JobKey {
 
     /// Content of results, and handling of failures and earlier outputs.
     package static let results: [JobKey] =
-        ofRequests(.results) + [
+        RequestSetting.results.map { JobKey($0) } + [
             JobKey(
                 "id", "FIELD", "field that is the line's id (default id)",
                 .of(.text, \.idField, { try $0.string() }, text: { $0 })),

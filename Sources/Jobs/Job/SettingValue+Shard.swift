@@ -10,7 +10,7 @@ extension SettingValue {
     func shard() throws(SettingProblem) -> LineSelection {
         let text = try string()
         if text == Self.scheduledShard {
-            return try Self.scheduled(ProcessInfo.processInfo.environment, line: line)
+            return try Self.scheduled(ProcessInfo.processInfo.environment)
         }
         let parts = text.split(at: "/", keepingEmpty: true).map { Int($0) }
         guard parts.count == 2, let index = parts[0], let count = parts[1], index >= 1, index <= count
@@ -20,7 +20,7 @@ extension SettingValue {
 
     /// Slurm's array need not have all shards: some that are run again form an array of their own. Kubernetes numbers
     /// an indexed job from 0, but tells no count: the job's file sets it as JOB_COMPLETIONS.
-    static func scheduled(_ variables: [String: String], line: Int?) throws(SettingProblem) -> LineSelection {
+    static func scheduled(_ variables: [String: String]) throws(SettingProblem) -> LineSelection {
         func number(_ name: String) -> Int? { variables[name].flatMap { Int($0) } }
         if let task = number("SLURM_ARRAY_TASK_ID"), let count = number("SLURM_ARRAY_TASK_COUNT") {
             let first = number("SLURM_ARRAY_TASK_MIN") ?? 0
@@ -29,7 +29,7 @@ extension SettingValue {
                 throw SettingProblem(
                     "auto: this array of Slurm has \(count) tasks from \(first) to \(last), of which \(task) is one; "
                         + "as shards they must be all from 0 or 1 on. Say which shard of how many, such as "
-                        + "--shard $SLURM_ARRAY_TASK_ID/8", line: line)
+                        + "--shard $SLURM_ARRAY_TASK_ID/8")
             }
             return .shard(index: task - first, count: count)
         }
@@ -37,13 +37,13 @@ extension SettingValue {
             guard let count = number("JOB_COMPLETIONS"), (0..<count) ~= index else {
                 throw SettingProblem(
                     "auto: Kubernetes says which shard this is, but not of how many; set JOB_COMPLETIONS to the "
-                        + "job's completions", line: line)
+                        + "job's completions")
             }
             return .shard(index: index, count: count)
         }
         throw SettingProblem(
             "auto: neither Slurm (SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT) nor Kubernetes "
-                + "(JOB_COMPLETION_INDEX) has started this process", line: line)
+                + "(JOB_COMPLETION_INDEX) has started this process")
     }
 }
 

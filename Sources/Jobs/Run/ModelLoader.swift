@@ -27,7 +27,7 @@ package final class ModelLoader: Sendable {
         if job.stop?.isEmpty == false, !model.text.hasTokenizer {
             throw UserError(.badJob, "stop strings need a tokenizer, and the model folder has none.")
         }
-        if let problem = job.ropeProblem(with: model.engine.limits) { throw problem }
+        try job.engine.checkRope(model.engine.limits)
         // The token ids that the job itself names.
         if let problem = job.request.problem(vocabularySize: model.engine.limits.vocabularySize) {
             throw UserError(.badJob, problem)

@@ -36,7 +36,7 @@ import Testing
 
     @Test func schedulersSayWhichShard() throws {
         func scheduled(_ variables: [String: String]) throws -> LineSelection {
-            try SettingValue.scheduled(variables, line: nil)
+            try SettingValue.scheduled(variables)
         }
         let slurm = [
             "SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "1",
@@ -58,7 +58,7 @@ import Testing
         let names = ["ID", "COUNT", "MIN", "MAX"].map { "SLURM_ARRAY_TASK_\($0)" }
         let variables = Dictionary(uniqueKeysWithValues: zip(names, numbers.map(String.init)))
         let problem = #expect(throws: SettingProblem.self) {
-            try SettingValue.scheduled(variables, line: nil)
+            try SettingValue.scheduled(variables)
         }
         #expect(problem?.message.contains("Say which shard of how many") == true)
     }

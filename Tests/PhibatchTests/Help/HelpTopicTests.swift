@@ -81,7 +81,7 @@ import Testing
         for name in AnswerKey.names {
             for page in pages { #expect(page.contains("`\(name)`"), "\(name)") }
         }
-        for setting in RequestSetting.all(in: .line) where setting.group == .sampling {
+        for setting in RequestSetting.sampling where setting.places.contains(.line) {
             #expect(pages[2].contains("`\(setting.name)`"))
         }
     }
