@@ -94,10 +94,10 @@ import Testing
         let error = #expect(throws: UserError.self) { try JobSettings.test(input: [path]).checkBeginnings() }
         #expect(error?.message.contains("{{ question }}") == true, "\(error?.message ?? "")")
         try JobSettings.test(input: [path]) { $0.prompt = "{{ question }}" }.checkBeginnings()
-        let named = try JobSettings.parse("model: m\ninput: i\noutput: o\ninput_format: tsv")
+        let named = try JobSettings.sample("input_format: tsv")
         #expect(named.inputFormat.name == "tsv")
         #expect(throws: UserError.self) {
-            try JobSettings.parse("model: m\ninput: i\noutput: o\ninput_format: xml")
+            try JobSettings.sample("input_format: xml")
         }
     }
 }

@@ -67,7 +67,7 @@ import Testing
     /// Results have what was asked, and so are others than without.
     @Test func theFingerprintSaysSo() throws {
         for (results, says) in [("full", false), ("lean", false), ("messages", true)] {
-            let job = try JobSettings.parse("model: m\ninput: i\noutput: o\nresults: \(results)")
+            let job = try JobSettings.sample("results: \(results)")
             #expect(job.resultSettings.contains { $0.name == "results" } == says)
         }
     }

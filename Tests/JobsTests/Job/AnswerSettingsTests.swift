@@ -6,17 +6,12 @@ import Testing
 
 /// How jobs ask for a form of their answers.
 @Suite struct AnswerSettingsTests {
-    private static let required = "model: m\ninput: in.jsonl\noutput: out.jsonl\n"
-
     private func job(
         _ yaml: String, _ options: KeyValuePairs<String, [String]> = [:], folder: String = "jobs"
-    ) throws -> JobSettings {
-        try JobSettings.parse(
-            Self.required + yaml, name: "job.yaml", folder: folder, options: WrittenSetting.all(options))
-    }
+    ) throws -> JobSettings { try .sample(yaml, folder: folder, options: options) }
 
     private func problem(_ yaml: String, _ options: KeyValuePairs<String, [String]> = [:]) -> String {
-        settingsProblem(Self.required + yaml, options)
+        JobSettings.problem(yaml, options)
     }
 
     @Test func formsAreRead() throws {

@@ -6,12 +6,6 @@ import Testing
 @testable import Jobs
 
 @Suite struct JobSettingsTests {
-    static let required = "model: m\ninput: in.jsonl\noutput: out.jsonl\n"
-
-    private func problem(_ yaml: String, _ options: KeyValuePairs<String, [String]> = [:]) -> String {
-        settingsProblem(yaml, options)
-    }
-
     @Test func everyKeyIsRead() throws {
         let job = try JobSettings.parse(
             """
@@ -104,32 +98,41 @@ import Testing
         ("seed: [1", 4, "is not valid YAML"), ("[a]: b", 4, "a plain word"),
     ])
     func errorsNameLineAndKey(text: String, line: Int, word: String) {
-        let message = problem(Self.required + text)
+        let message = JobSettings.problem(text)
         #expect(message.hasPrefix("job.yaml:\(line): ") && message.contains(word), "\(message)")
     }
 
+    private func problem(ofFile yaml: String) -> String {
+        do {
+            _ = try JobSettings.parse(yaml)
+            return ""
+        } catch { return "\(error)" }
+    }
+
     @Test func missingKeysAndOddFilesAreNamed() {
-        #expect(problem("input: a\noutput: b").contains("model is missing"))
-        #expect(problem("").contains("is empty"))
-        #expect(problem("- a").contains("must be a mapping"))
-        #expect(problem("just text").contains("must be a mapping"))
-        #expect(problem("model: m\ninput: x\noutput: ./x").contains("overwrite the input"))
-        #expect(problem("model: m\ninput: [\"-\", \"-\"]\noutput: x").contains("stdin (-) more than once"))
-        #expect(problem("model: m\n--- \nmodel: n").contains("not valid YAML"))
-        #expect(problem(Self.required + "chat: false\nsystem: x").contains("have no place"))
+        #expect(problem(ofFile: "input: a\noutput: b").contains("model is missing"))
+        #expect(problem(ofFile: "").contains("is empty"))
+        #expect(problem(ofFile: "- a").contains("must be a mapping"))
+        #expect(problem(ofFile: "just text").contains("must be a mapping"))
+        #expect(problem(ofFile: "model: m\ninput: x\noutput: ./x").contains("overwrite the input"))
+        #expect(
+            problem(ofFile: "model: m\ninput: [\"-\", \"-\"]\noutput: x").contains("stdin (-) more than once")
+        )
+        #expect(problem(ofFile: "model: m\n--- \nmodel: n").contains("not valid YAML"))
+        #expect(JobSettings.problem("chat: false\nsystem: x").contains("have no place"))
     }
 
     @Test func aLargeFileIsRefused() {
-        #expect(problem("a: " + String(repeating: "x", count: 2 << 20)).contains("too large"))
+        #expect(problem(ofFile: "a: " + String(repeating: "x", count: 2 << 20)).contains("too large"))
     }
 
     @Test func optionsReplaceWhatTheFileSays() throws {
-        let job = try JobSettings.parse(
-            Self.required + "max_tokens: 128\nstop: a\nchat: false\ntokens: true", folder: "jobs",
-            options: WrittenSetting.all([
+        let job = try JobSettings.sample(
+            "max_tokens: 128\nstop: a\nchat: false\ntokens: true",
+            options: [
                 "max_tokens": ["64"], "input": ["-"], "stop": ["x", "5"], "prompt": ["--odd {{ prompt }}"],
                 "logit_bias": ["5=-100", "7=2.5"], "presence_penalty": ["-1"], "chat": ["true"],
-            ]))
+            ])
         #expect(job.logitBias == [5: -100, 7: 2.5] && job.presencePenalty == -1)
         #expect(job.maxTokens == 64 && job.input == ["-"] && job.stop == ["x", "5"])
         #expect(job.prompt == "--odd {{ prompt }}" && job.output == "jobs/out.jsonl")
@@ -153,15 +156,15 @@ import Testing
     }
 
     @Test func wrongOptionsAreNamed() {
-        let file = Self.required
-        #expect(problem(file, ["seed": ["1", "2"]]) == "--seed is given more than once.")
+        let problem = { JobSettings.problem("", $0) }
+        #expect(problem(["seed": ["1", "2"]]) == "--seed is given more than once.")
         let wrong = [("5", "ID=X"), ("5=1=2", "5=1=2"), ("the=1", "the key the"), ("5=200", "200 for 5")]
         for (value, word) in wrong {
-            let found = problem(file, ["logit_bias": [value]])
+            let found = problem(["logit_bias": [value]])
             #expect(found.hasPrefix("--logit-bias must be ") && found.contains(word), "\(found)")
         }
-        #expect(problem(file, ["logit_bias": ["5=1", "5=1"]]).contains("the token id 5 more than once"))
-        #expect(problem(file, ["top_p": ["2"]]).hasPrefix("--top-p must be "))
+        #expect(problem(["logit_bias": ["5=1", "5=1"]]).contains("the token id 5 more than once"))
+        #expect(problem(["top_p": ["2"]]).hasPrefix("--top-p must be "))
     }
 
     @Test func missingJobFileIsMissingInput() {
@@ -187,7 +190,7 @@ import Testing
 
     /// What results depend on must show in the fingerprint; what they don't must not.
     @Test func resultSettingsCoverWhatResultsDependOn() throws {
-        let base = try JobSettings.parse(Self.required).resultSettings.map { "\($0)" }
+        let base = try JobSettings.sample("").resultSettings.map { "\($0)" }
         for line in [
             "system: x", "prompt: x", "chat: false", "max_tokens: 1", "temperature: 1", "top_p: 0.5",
             "top_k: 1",
@@ -197,7 +200,7 @@ import Testing
             "logprobs: 0",
         ] {
             #expect(
-                try JobSettings.parse(Self.required + line).resultSettings.map { "\($0)" } != base, "\(line)")
+                try JobSettings.sample(line).resultSettings.map { "\($0)" } != base, "\(line)")
         }
         for line in [
             "workers: 3", "threads: 1", "kv_budget: 1GB", "prefill_chunk: 7", "checkpoint_interval: 1",
@@ -205,10 +208,10 @@ import Testing
             "speculate: 3", "engine: cpu",
         ] {
             #expect(
-                try JobSettings.parse(Self.required + line).resultSettings.map { "\($0)" } == base, "\(line)")
+                try JobSettings.sample(line).resultSettings.map { "\($0)" } == base, "\(line)")
         }
         #expect(
-            try JobSettings.parse(Self.required + "logit_bias: {15: -100, 7: 2.5}").resultSettings
+            try JobSettings.sample("logit_bias: {15: -100, 7: 2.5}").resultSettings
                 .contains { $0 == ("logit_bias", "7=2.5 15=-100.0") })
     }
 
@@ -234,7 +237,7 @@ import Testing
     /// What only the CPU engine has is no setting of MLX's.
     @Test func threadsAndPrecisionBelongToTheCPUEngine() throws {
         func problem(_ lines: String) throws -> String? {
-            try JobSettings.parse(Self.required + lines).engine.problem
+            try JobSettings.sample(lines).engine.problem
         }
         #expect(try problem("engine: cpu\nthreads: 2\nkv: f16") == nil && problem("engine: mlx") == nil)
         for (line, name) in [("threads: 2", "threads"), ("kv: f16", "kv")] {
@@ -245,18 +248,9 @@ import Testing
     }
 
     @Test func automaticWorkersGrowWithTheThreads() throws {
-        #expect(try JobSettings.parse(Self.required + "threads: 2").engine.workerCount == 32)
-        #expect(try JobSettings.parse(Self.required + "threads: 16").engine.workerCount == 64)
-        #expect(try JobSettings.parse(Self.required + "threads: 200").engine.workerCount == 128)
-        #expect(try JobSettings.parse(Self.required + "threads: 16\nworkers: 5").engine.workerCount == 5)
+        #expect(try JobSettings.sample("threads: 2").engine.workerCount == 32)
+        #expect(try JobSettings.sample("threads: 16").engine.workerCount == 64)
+        #expect(try JobSettings.sample("threads: 200").engine.workerCount == 128)
+        #expect(try JobSettings.sample("threads: 16\nworkers: 5").engine.workerCount == 5)
     }
-}
-
-/// What is wrong with a job's settings; nothing if they can be.
-func settingsProblem(_ yaml: String, _ options: KeyValuePairs<String, [String]> = [:]) -> String {
-    do {
-        _ = try JobSettings.parse(
-            yaml, name: "job.yaml", folder: "jobs", options: WrittenSetting.all(options))
-        return ""
-    } catch { return "\(error)" }
 }

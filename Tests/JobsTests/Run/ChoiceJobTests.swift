@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test func settingsThatMeanNothingAreRefused() throws {
-        func problem(_ text: String) -> String { settingsProblem(JobSettingsTests.required + text) }
+        let problem = { JobSettings.problem($0) }
         #expect(
             problem("choices: [a, b]\ntemperature: 1\nseed: 3\nsamples: 2\ntokens: true\nmax_tokens: 9") == ""
         )

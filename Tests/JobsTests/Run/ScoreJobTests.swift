@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test func settingsThatMeanNothingAreRefused() throws {
-        func problem(_ text: String) -> String { settingsProblem(JobSettingsTests.required + text) }
+        let problem = { JobSettings.problem($0) }
         #expect(problem("task: score\nkeep: text\ntokens: true") == "")
         #expect(problem("task: generate").isEmpty)
         for (setting, name) in [

@@ -158,33 +158,30 @@ import Testing
 
     // MARK: Job files
 
-    private static let required = "model: m\ninput: in.jsonl\noutput: out.jsonl\n"
-
     @Test func stepsAreRead() throws {
         _ = try folder.write("{\"type\": \"integer\"}", to: "s.json")
-        let yaml =
-            Self.required + """
-                temperature: 0.5
-                system: Be short.
-                until: 200
-                steps:
-                  - name: question
-                    prompt: "{{ topic }}"
-                    max_tokens: 9
-                    stop: [a, b]
-                    samples: 2
-                    distinct: question.text
-                  - name: answer
-                    messages:
-                      - {role: user, content: "{{ question.text }}"}
-                    schema: s.json
-                    where: question.text
-                    accept: answer.text | int > 3
-                    tries: 4
-                    distinct: {text: "answer.text | lower", near: 0.7}
-                  - {name: more, each: question.things, samples: 4, prompt: "{{ item }}"}
-                """
-        let job = try JobSettings.parse(yaml, name: "job.yaml", folder: folder.path)
+        let yaml = """
+            temperature: 0.5
+            system: Be short.
+            until: 200
+            steps:
+              - name: question
+                prompt: "{{ topic }}"
+                max_tokens: 9
+                stop: [a, b]
+                samples: 2
+                distinct: question.text
+              - name: answer
+                messages:
+                  - {role: user, content: "{{ question.text }}"}
+                schema: s.json
+                where: question.text
+                accept: answer.text | int > 3
+                tries: 4
+                distinct: {text: "answer.text | lower", near: 0.7}
+              - {name: more, each: question.things, samples: 4, prompt: "{{ item }}"}
+            """
+        let job = try JobSettings.sample(yaml, folder: folder.path)
         #expect(job.task == .steps && job.steps.map(\.name) == ["question", "answer", "more"])
         let (first, second) = (job.steps[0].job(in: job), job.steps[1].job(in: job))
         #expect(first.temperature == 0.5 && first.maxTokens == 9 && first.stop == ["a", "b"])
@@ -209,7 +206,7 @@ import Testing
         }
         #expect(texts.count == changes.count)
         let perLine = "samples: 5\nuntil: 2 per line\nsteps:\n  - {name: a}\n"
-        let other = try JobSettings.parse(Self.required + perLine, name: "job.yaml", folder: folder.path)
+        let other = try JobSettings.sample(perLine)
         #expect(other.untilPerLine == 2 && other.until == nil && other.selection == .all)
         #expect(other.resultSettings.contains { $0 == ("until", "2 per line") })
     }
@@ -268,7 +265,7 @@ import Testing
         ])
     func whatIsWrongIsNamed(_ yaml: String, _ message: String) {
         let error = #expect(throws: UserError.self) {
-            let job = try JobSettings.parse(Self.required + yaml, name: "job.yaml", folder: folder.path)
+            let job = try JobSettings.sample(yaml, folder: folder.path)
             _ = try BatchJob(job)
         }
         #expect(error.map { "\($0)" }?.contains(message) == true, "\(error as Any)")
@@ -276,24 +273,23 @@ import Testing
 
     /// What the job says for all steps passes over those for which it has no meaning.
     @Test func whatHasNoMeaningForAStepIsNotItsOwn() throws {
-        let yaml =
-            Self.required + """
-                seed: 3
-                top_p: 0.5
-                stop: x
-                temperature: 0.5
-                steps:
-                  - {name: a, prompt: x, schema: {type: integer}}
-                  - {name: b, prompt: x, choices: [u, v]}
-                  - {name: c, prompt: x, task: score}
-                """
-        let job = try JobSettings.parse(yaml)
+        let yaml = """
+            seed: 3
+            top_p: 0.5
+            stop: x
+            temperature: 0.5
+            steps:
+              - {name: a, prompt: x, schema: {type: integer}}
+              - {name: b, prompt: x, choices: [u, v]}
+              - {name: c, prompt: x, task: score}
+            """
+        let job = try JobSettings.sample(yaml)
         let steps = job.steps.map { $0.job(in: job).request }
         #expect(steps.map(\.seed) == [3, 3, nil] && steps.map(\.topP) == [0.5, nil, nil])
         #expect(steps.allSatisfy { $0.stop == nil } && steps.map(\.temperature) == [0.5, 0.5, nil])
         try job.checkAnswers()
         let impossible = yaml.replacing("type: integer", with: "type: integer, minimum: 3, maximum: 2")
-        #expect(throws: UserError.self) { try JobSettings.parse(impossible).checkAnswers() }
+        #expect(throws: UserError.self) { try JobSettings.sample(impossible).checkAnswers() }
     }
 
     @Test func malformedConditionsEndTheJobBeforeItBegins() throws {
