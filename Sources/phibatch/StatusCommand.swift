@@ -44,7 +44,7 @@ struct StatusCommand: ParsableCommand {
             try outputAlone().map(report(ofOutput:))
             ?? report(of: options.settings(bring: ModelFetch.here.bring))
         print(json ? report.json : report.text)
-        if report.state.kind != .complete { throw ExitCode(report.state.kind.code) }
+        if report.phase != .complete { throw ExitCode(report.phase.code) }
     }
 
     /// Returns the output if that is named in place of a job file.
@@ -54,12 +54,9 @@ struct StatusCommand: ParsableCommand {
     }
 
     private func report(ofOutput output: String) throws -> StatusReport {
-        let status = try JobStatus.read(output: output)
+        let status = try JobStatus(output: output)
         let total = status.state == .complete ? status.done : status.progress?.resultsTotal
-        return StatusReport(
-            output: output, status: status, total: total,
-            state: JobState(status, job: nil, total: total, freshness: nil, command: "its job's command"),
-            now: status.latest)
+        return StatusReport(status, of: output, total: total, command: "its job's command")
     }
 
     private func report(of job: JobSettings) throws -> StatusReport {
@@ -71,34 +68,112 @@ struct StatusCommand: ParsableCommand {
         job.model = name.folder(in: HubSettings().cache) ?? job.model
         if let converted = try PublishedModel(job.model)?.cached(in: .standard()) { job.model = converted }
         job = try job.asFinished(in: job.output)
-        let status = try JobStatus.read(output: job.output, tallies: job.task == .steps)
+        let status = try JobStatus(output: job.output, tallies: job.task == .steps)
         // Lines may ask for more than one result themselves.
         let total =
             try job.countLines().map { max($0 * job.sampleCount, status.done) }
             ?? status.progress?.resultsTotal
         // Results that a run is writing are not compared yet.
         let freshness = status.state == .running ? nil : try JobFreshness(job, cache: .standard())
-        var report = StatusReport(
-            output: job.output, status: status, total: total,
-            state: JobState(
-                status, job: job, total: total, freshness: freshness, command: options.command("run")),
-            now: freshness?.changes.isEmpty ?? true ? freshness?.now ?? status.latest : nil)
-        report.until = job.selection.ownWanted
-        return report
+        return StatusReport(
+            status, of: job.output, job: job, total: total, freshness: freshness,
+            command: options.command("run"))
     }
 }
 
-/// The result, for people and for programs.
+/// State of a job, its reason, and the next action, for people and for programs.
 struct StatusReport {
+    enum Phase: String {
+        case waiting, running, stopped, failed, complete
+        case outOfDate = "out of date"
+
+        /// The program's exit code.
+        var code: Int32 {
+            switch self {
+            case .complete: 0
+            case .waiting: 10
+            case .running: 11
+            case .stopped: 12
+            case .failed: 13
+            case .outOfDate: 14
+            }
+        }
+    }
+
     let output: String
     let status: JobStatus
     /// Number of results of the whole job; nil if its input can't be counted.
     let total: Int?
-    let state: JobState
     /// Expected run of the results, if known.
     let now: RunFingerprint?
     /// Number of accepted rows that end the job; nil if all lines are wanted.
-    var until: Int?
+    let until: Int?
+    let phase: Phase
+    /// Nil if there is nothing to say.
+    private var reason: Message?
+    /// A command that is not refused, or what must come before it.
+    private var next: Message?
+
+    /// - Parameters:
+    ///   - job: nil if only the output is known.
+    ///   - freshness: nil if there are no results, or it is unknown.
+    ///   - command: the command that runs the job.
+    init(
+        _ status: JobStatus, of output: String, job: JobSettings? = nil, total: Int?,
+        freshness: JobFreshness? = nil, command: Message
+    ) {
+        (self.status, self.output, self.total, until) = (status, output, total, job?.selection.ownWanted)
+        now = freshness?.changes.isEmpty ?? true ? freshness?.now ?? status.latest : nil
+        let obstacle = freshness?.obstacle(to: command)
+        switch status.state {
+        case .running:
+            phase = .running
+            reason = status.holder.map { "\($0.description)" }
+        case .notStarted:
+            phase = .waiting
+            reason = "no run has begun"
+            next = "\(command) begins"
+        case .stopped:
+            let samples = job?.samples ?? 1
+            let lines = (total ?? status.progress?.resultsTotal).map { $0 / samples }
+            let allowed = (job?.maxFailures ?? .count(0)).allowed(of: lines ?? 0) * samples
+            let isTried = total.map { status.done >= $0 } ?? false
+            if let obstacle {
+                phase = .stopped
+                (reason, next) = obstacle
+            } else if status.failed > allowed, isTried || job?.maxFailures != nil {
+                phase = .failed
+                reason = "\(status.failed) results failed; max_failures allows \(allowed)"
+                next =
+                    "correct the lines and run \(command) again (only they are redone), or raise --max-failures"
+            } else {
+                phase = .stopped
+                reason =
+                    isTried
+                    ? "all is done, but not put in place yet" : "a run ended before the end of the input"
+                next = "\(command) goes on"
+            }
+        case .complete:
+            guard let freshness, !freshness.isFresh else {
+                let failures = status.failures
+                let allowed = failures.map {
+                    (job?.maxFailures ?? $0.limit).allowed(of: (total ?? status.done) / (job?.samples ?? 1))
+                }
+                phase = failures.map(\.lines) ?? 0 > allowed ?? 0 ? .failed : .complete
+                if phase == .failed {
+                    reason =
+                        "\(counted(failures?.lines ?? 0, "line")) failed; max_failures allows \(allowed ?? 0)"
+                    next =
+                        "correct the lines and run \(command) again, repeat them with redo --failed, or raise --max-failures"
+                }
+                return
+            }
+            phase = .outOfDate
+            (reason, next) =
+                obstacle
+                ?? (freshness.whatDiffers, "\(command) does what is new")
+        }
+    }
 
     /// Number of accepted rows still to come; nil if all lines are wanted.
     private var toAccept: Int? {
@@ -115,9 +190,9 @@ struct StatusReport {
     }
 
     var text: String {
-        var rows: [(String, Message)] = [("state", "\(state.kind.rawValue)")]
-        if let reason = state.reason { rows.append(("why", reason)) }
-        if let next = state.next { rows.append(("next", next)) }
+        var rows: [(String, Message)] = [("state", "\(phase.rawValue)")]
+        if let reason { rows.append(("why", reason)) }
+        if let next { rows.append(("next", next)) }
         rows += figures.map { ($0.0, "\($0.1)") }
         return rows.map { $0.0.padded(to: 11) + $0.1.text }.joined(separator: "\n")
     }
@@ -147,9 +222,9 @@ struct StatusReport {
 
     var json: String {
         JSONWriter.object { writer in
-            writer.optional("state", state.kind.rawValue.replacing(each: " ", with: "_")) { $0.string($1) }
-            writer.optional("reason", state.reason?.text) { $0.string($1) }
-            writer.optional("next", state.next?.text) { $0.string($1) }
+            writer.optional("state", phase.rawValue.replacing(each: " ", with: "_")) { $0.string($1) }
+            writer.optional("reason", reason?.text) { $0.string($1) }
+            writer.optional("next", next?.text) { $0.string($1) }
             let holder = status.state == .running ? status.holder : nil
             writer.optional("pid", holder?.pid) { $0.int($1) }
             writer.optional("host", holder?.host) { $0.string($1) }
@@ -190,5 +265,49 @@ extension JSONWriter {
             let digits = String(scalar.value, radix: 16)
             text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         }
+    }
+}
+
+extension JobFreshness {
+    fileprivate var whatDiffers: Message {
+        if let rewrite, new == 0, changed == 0, gone == 0 { return rewrite }
+        // `--limit` leaves lines without results.
+        if changed == 0, gone == 0 {
+            return "results are missing: \(new), of new lines or lines beyond --limit"
+        }
+        let counts = [(new, "new"), (changed, "changed"), (gone, "gone")].filter { $0.0 > 0 }
+        return
+            "the input has changed; results: \(counts.map { "\($0.0) \($0.1)" as Message }.joined(separator: ", "))"
+    }
+
+    /// Returns why a run would be refused, and a command that wouldn't be; nil if it just resumes.
+    fileprivate func obstacle(to command: Message) -> (reason: Message, next: Message)? {
+        let settings: Message =
+            "settings differ: \(changes.map { "\($0)" as Message }.joined(separator: "; "))"
+        let again: Message =
+            (concernsSteps ? "repeats only what the change concerns" : "begins again")
+            + "; earlier results stay under another name"
+        if let unknown {
+            let option: Message = concernsSteps ? "--if-changed restart" : "--restart"
+            return (changes.isEmpty ? unknown : settings, "\(command) \(option) \(again)")
+        }
+        if hasNoLines {
+            return (
+                "the input has no lines", "give it lines; an input without lines never replaces results"
+            )
+        }
+        if !changes.isEmpty {
+            let prune = losesTooMany ? " --prune" as Message : ""
+            return (
+                settings,
+                "\(command) --if-changed keep\(prune) does what is left with these settings; "
+                    + "\(command) --if-changed restart \(again)"
+            )
+        }
+        guard losesTooMany else { return nil }
+        return (
+            whatDiffers,
+            "\(command) --prune does what is new, and lets those that are gone go from the output"
+        )
     }
 }
