@@ -19,7 +19,7 @@ package struct Manifest: Sendable {
     ///   - energy: joules for 1,000 tokens in the run that ends now; nil if unknown.
     /// - Throws: `UserError` if the output is missing or incomplete, or a file can't be read.
     package init(_ job: JobSettings, cache: WeightCacheLocation, energy: Double? = nil) throws {
-        let status = try JobStatus.read(output: job.output)
+        let status = try JobStatus(output: job.output)
         guard status.state == .complete, let header = status.log?.finished?.header else {
             throw UserError(.badJob, at: job.output, "is not there, or not complete; run the job first.")
         }

@@ -1,3 +1,4 @@
+import BatchPipeline
 import OperatingSystem
 
 /// Address and limits of a server.
@@ -50,5 +51,16 @@ package struct ServerOptions: Sendable {
                 "Without a key requests must be for localhost, and from there.", status: 403,
                 code: "forbidden")
         }
+    }
+}
+
+extension JobSettings {
+    /// Returns the defaults of requests of OpenAI's clients.
+    /// - Throws: the errors of `pipe`.
+    package static func serve(model: String, name: String, options: [WrittenSetting]) throws -> JobSettings {
+        var settings = try pipe(model: model, name: name, options: options)
+        settings.inputFormat = InputFormat.openAI
+        settings.outputFormat = ResultFormat.openAI()
+        return settings
     }
 }

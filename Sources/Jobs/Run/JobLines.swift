@@ -88,24 +88,6 @@ package struct JobLines {
 }
 
 extension JobSettings {
-    /// The places of the lines that have all their results, failed ones too, in what a stopped run has left.
-    /// - Throws: `UserError` if input or log can't be read.
-    package func linesWithResults() throws -> [Int] {
-        guard let log = try OutputLog.find(of: output), log.isOpen else { return [] }
-        var found: [String: Int] = [:]
-        _ = try log.readCounted()
-        try log.visit { record in
-            found[record.key.id, default: 0] += 1
-            return true
-        }
-        var lines = try JobLines(self)
-        var places: [Int] = []
-        while let line = try lines.next() {
-            if found[line.id] ?? 0 >= line.samples(in: self) { places.append(line.place) }
-        }
-        return places
-    }
-
     /// Counts the lines of the input that a run would take up: all that are not blank, and no half line at an end.
     /// - Parameter goesOn: asked from time to time.
     /// - Returns: nil if the input is, or includes, stdin or another thing that can be read but once, or if the count

@@ -154,12 +154,28 @@ final class BatchStore: Sendable {
     private func keepWhatIsDone(_ id: String, _ record: JSONObject) throws {
         guard case .string(let input)? = record["input_file_id"] else { return }
         var job = try job(id, input: files.path(of: input))
-        let places = try job.settings.linesWithResults()
+        let places = try Self.linesWithResults(job.settings)
         guard !places.isEmpty else { return try finish(id) }
         job.settings.selection = .some(places)
         // Partly finished lines are cancelled.
         job.prunes = true
         try run(id, job, total: record["request_counts"]?["total"]?.integer ?? places.count)
+    }
+
+    /// Returns the places of the lines that have all their results, failed ones too, in what a stopped run has left.
+    private static func linesWithResults(_ job: JobSettings) throws -> [Int] {
+        guard let log = try JobStatus(output: job.output).log, log.isOpen else { return [] }
+        var found: [String: Int] = [:]
+        try log.visit { record in
+            found[record.key.id, default: 0] += 1
+            return true
+        }
+        var lines = try JobLines(job)
+        var places: [Int] = []
+        while let line = try lines.next() {
+            if found[line.id] ?? 0 >= line.samples(in: job) { places.append(line.place) }
+        }
+        return places
     }
 
     private func run(_ id: String, _ job: BatchJob, total: Int) throws {

@@ -26,7 +26,7 @@ struct ResultReport {
     ///   - rowLimit: the most rows of the table.
     /// - Throws: `UserError` if results or input can't be read.
     init(_ path: String, job: JobSettings? = nil, rowLimit: Int = .max) throws {
-        let status = try JobStatus.read(output: path)
+        let status = try JobStatus(output: path)
         guard let log = status.log, log.isOpen || log.finished != nil else {
             // An output without a log has an error of its own.
             _ = try FinishedOutput(path)

@@ -95,7 +95,7 @@ private func readLock(_ bytes: [UInt8], _ scratch: ScratchFolder) throws {
     defer { unlink(path) }
     let file = try File.open(path, .read, in: .real)
     try promise(file.lock(), "the lock can't be had")
-    guard let status = try? JobStatus.read(output: scratch.path + "/out.jsonl") else { return }
+    guard let status = try? JobStatus(output: scratch.path + "/out.jsonl") else { return }
     try promise(status.state == .running, "a run is not seen")
     try promise(status.holder?.description.contains("\u{1B}") != true, "a holder that steers the terminal")
 }
@@ -110,7 +110,7 @@ private func takeUp(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
     try scratch.put(files[1], "out.jsonl")
     let keys = (0..<3).map { ResultKey(id: "line-\($0)", contentHash: 0x1234_5678_9abc_def0 &+ UInt64($0)) }
     do {
-        let status = try JobStatus.read(output: output)
+        let status = try JobStatus(output: output)
         try promise(status.completionTokens >= 0, "fewer than no tokens are there")
         _ = (status.tokensPerSecond, status.resultsPerSecond)
         var job = JobSettings()

@@ -28,7 +28,7 @@ private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws
     try scratch.put(files[2], "out.txt")
     let keys = (0..<3).map { ResultKey(id: "line-\($0)", contentHash: 0x1234_5678_9abc_def0 &+ UInt64($0)) }
     do {
-        _ = try JobStatus.read(output: output)
+        _ = try JobStatus(output: output)
         var job = JobSettings()
         (job.output, job.outputFormat) = (output, format)
         let store = try LogStore(job, fingerprint: logFingerprint)

@@ -245,7 +245,7 @@ import Testing
         }
         #expect(error?.kind == .wouldLose)
         // What was made is in the log, and so is what was under way.
-        let status = try JobStatus.read(output: folder.path("out.jsonl"))
+        let status = try JobStatus(output: folder.path("out.jsonl"))
         #expect(status.state == .stopped && status.done > 36 && status.done < 336)
         #expect(store.unfinishedLog == folder.path("out.jsonl.log"))
     }

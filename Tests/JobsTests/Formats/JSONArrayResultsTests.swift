@@ -37,7 +37,7 @@ import Testing
         let again = try open(folder)
         #expect(try TestRun(lines: lines, redoesFailed: false).run(again) == 0)
         #expect(!again.didReplaceOutput && again.notes.isEmpty)
-        let status = try JobStatus.read(output: folder.path("out.jsonl"))
+        let status = try JobStatus(output: folder.path("out.jsonl"))
         #expect(status.done == count && status.state == .complete)
     }
 

@@ -85,7 +85,7 @@ import Testing
         let path = folder.path("out.jsonl")
         #expect(try folder.faults() == [])
         #expect(try FinishedOutput(path)?.format().name == "jsonl+lean")
-        let status = try JobStatus.read(output: path)
+        let status = try JobStatus(output: path)
         #expect(status.done == 20 && status.failed == 1 && status.completionTokens == 7 * 19)
         // Another look at the same results.
         #expect(try TestRun(lines: lines, redoesFailed: false).run(openStore(folder)) == 0)

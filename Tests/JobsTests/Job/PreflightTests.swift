@@ -205,7 +205,7 @@ import Testing
         let store = try open()
         try TestRun(lines: lines, limit: 7).run(store)
         try store.suspend()
-        #expect(try JobStatus.read(output: link).done == 7)
+        #expect(try JobStatus(output: link).done == 7)
         try TestRun(lines: lines).run(open())
         #expect(try Files.names(in: odd).sorted() == ["link", target, target + ".log"].sorted())
         #expect(try Files.contents(of: Paths.join(odd, target)) == TestRun(lines: lines).expected())

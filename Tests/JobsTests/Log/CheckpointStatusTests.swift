@@ -11,18 +11,18 @@ import Testing
         lines[3].fails = true
         let folder = try TestFolder()
         let output = folder.path("out.jsonl")
-        #expect(try JobStatus.read(output: output).state == .notStarted)
+        #expect(try JobStatus(output: output).state == .notStarted)
         let store = try openStore(folder)
         let start = Date().timeIntervalSince1970 - 100
         store.progress = JobProgress(
             startedAt: start, resultsTotal: 10, doneThisRun: 5, completionTokensThisRun: 500)
         try TestRun(lines: lines, limit: 6).run(store)
-        let running = try JobStatus.read(output: output)
+        let running = try JobStatus(output: output)
         #expect(running.state == .running)
         #expect(running.holder?.pid == ThisProcess.id)
         #expect(running.done == 6)
         try store.suspend()
-        let stopped = try JobStatus.read(output: output)
+        let stopped = try JobStatus(output: output)
         #expect(stopped.state == .stopped)
         #expect(stopped.failed == 1)
         #expect(stopped.completionTokens == 35)
@@ -36,9 +36,9 @@ import Testing
         var log = try folder.bytes("out.jsonl.log")
         log[40] ^= 1
         try folder.write(log, to: "out.jsonl.log")
-        #expect(try JobStatus.read(output: output).done == 6, "a damaged first line hides nothing")
+        #expect(try JobStatus(output: output).done == 6, "a damaged first line hides nothing")
         try TestRun(lines: lines).run(openStore(folder))
-        let complete = try JobStatus.read(output: output)
+        let complete = try JobStatus(output: output)
         #expect(complete.state == .complete)
         #expect(complete.done == 10)
         #expect(complete.failed == 1)

@@ -54,11 +54,11 @@ private final class OtherProcess {
         let error = #expect(throws: UserError.self) { try openStore(folder) }
         #expect(error?.kind == .locked)
         #expect(error?.message.contains("process \(pid) on there") == true)
-        let running = try JobStatus.read(output: folder.path("out.jsonl"))
+        let running = try JobStatus(output: folder.path("out.jsonl"))
         #expect(running.state == .running)
         #expect(running.holder?.pid == pid)
         other.kill()
-        #expect(try JobStatus.read(output: folder.path("out.jsonl")).state == .stopped)
+        #expect(try JobStatus(output: folder.path("out.jsonl")).state == .stopped)
         try TestRun(lines: TestLine.make(2)).run(openStore(folder))
         #expect(try folder.names == ["out.jsonl"])
     }
@@ -125,7 +125,7 @@ private final class OtherProcess {
         let store = try openStore(folder, system: system)
         #expect(store.notes.contains { $0.contains("has no locks") })
         #expect(throws: UserError.self) { try openStore(folder, system: system) }
-        #expect(try JobStatus.read(output: folder.path("out.jsonl"), system: system).state == .running)
+        #expect(try JobStatus(output: folder.path("out.jsonl"), system: system).state == .running)
         try TestRun(lines: TestLine.make(3)).run(store)
         #expect(try folder.names == ["out.jsonl"])
         // A process that is over leaves its file; of another host's nobody knows.

@@ -42,7 +42,7 @@ import Testing
         #expect(!again.didReplaceOutput && again.report == ResumeReport(kept: 10) && again.notes.isEmpty)
         #expect(try folder.bytes("out.jsonl.log") == log)
         #expect(try FileSystem.real.info(folder.path("out.jsonl")).identity == file)
-        let status = try JobStatus.read(output: folder.path("out.jsonl"))
+        let status = try JobStatus(output: folder.path("out.jsonl"))
         #expect(status.state == .complete && status.done == 10 && status.completionTokens == 70)
         #expect(try isAsWritten(folder))
     }

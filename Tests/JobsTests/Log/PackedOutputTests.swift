@@ -105,7 +105,7 @@ import Testing
         #expect(try folder.names.filter { $0.contains("phibatch") }.isEmpty)
         #expect(try run(job).statistics.done == 0 && bytes(job.output) == made)
         #expect(try OutputCheck(output: job.output).faults.isEmpty)
-        #expect(try JobStatus.read(output: job.output).done == 30)
+        #expect(try JobStatus(output: job.output).done == 30)
         #expect(try JobFreshness(job, cache: .off)?.isFresh == true)
         let (chosen, _) = try RedoChoice(where: "id == 'line-3'").results(of: job)
         #expect(chosen.map(\.id) == ["line-3"])

@@ -77,7 +77,7 @@ import Testing
             atPath: folder.path("out.jsonl.log"), withDestinationPath: "elsewhere")
         try refused(folder, "out.jsonl.log")
         #expect(try folder.bytes("elsewhere") == bytes)
-        #expect(throws: UserError.self) { try JobStatus.read(output: folder.path("out.jsonl")) }
+        #expect(throws: UserError.self) { try JobStatus(output: folder.path("out.jsonl")) }
     }
 
     @Test func whatAKilledRunLeftIsRemoved() throws {

@@ -112,7 +112,7 @@ import Testing
         let (chosen, total) = try RedoChoice(where: "dropped == 'question'").results(of: more)
         #expect(chosen.count > 0 && total > 5)
         #expect(try JobFreshness(more, cache: .off)?.isFresh == true)
-        let status = try JobStatus.read(output: more.output, tallies: true)
+        let status = try JobStatus(output: more.output, tallies: true)
         #expect(status.tally[.accepted] == 5 && status.tally.values.reduce(0, +) == status.done)
         #expect(status.tally[.dropped(by: "question", .duplicate)] ?? 0 > 0, "\(status.tally)")
         let verified = try verify(more, lines: 9)

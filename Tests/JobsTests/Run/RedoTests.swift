@@ -87,7 +87,7 @@ import Testing
         let verified = try verification(job)
         #expect(verified.compared == results && verified.different == 0, "\(verified)")
         #expect(verified.check.faultCount == 0, "\(verified.faults)")
-        let status = try JobStatus.read(output: job.output)
+        let status = try JobStatus(output: job.output)
         #expect(status.state == .complete && status.done == results)
         let fresh = try #require(try JobFreshness(job, cache: .off))
         #expect(fresh.new == 0 && fresh.changed == 0 && fresh.gone == 0)
@@ -164,7 +164,7 @@ import Testing
             runs += 1
             if !isWhole {
                 #expect(try rows(job) == before)
-                #expect(try JobStatus.read(output: job.output).state == .stopped)
+                #expect(try JobStatus(output: job.output).state == .stopped)
                 let other = #expect(throws: UserError.self) {
                     try run(job, redo: RedoChoice(where: "id == 'l1'"))
                 }

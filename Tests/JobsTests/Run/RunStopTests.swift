@@ -35,12 +35,12 @@ import Testing
         model.endOdds = .max
         // In the middle, once the whole input has been read: another thread does that, when it gets to it.
         model.beforeStep = { _ in
-            let progress = try JobStatus.read(output: folder.path("out.jsonl")).progress
+            let progress = try JobStatus(output: folder.path("out.jsonl")).progress
             if progress?.resultsTotal != nil, progress?.doneThisRun ?? 0 > 0 { flag.set() }
         }
         let job = JobSettings.test(input: [folder.path("in.jsonl")]) { $0.samples = 3 }
         let outcome = try Runner(job: job, model: model, store: store, stopFlag: flag).run()
-        let status = try JobStatus.read(output: folder.path("out.jsonl"))
+        let status = try JobStatus(output: folder.path("out.jsonl"))
         #expect(outcome.status == .interrupted && status.done > 0 && status.inFlight > 0)
         #expect(status.progress?.resultsTotal == 12)
     }
