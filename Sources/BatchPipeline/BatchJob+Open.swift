@@ -9,7 +9,6 @@ extension BatchJob {
     /// Opens the job: identifies its model, and opens its store.
     /// - Parameters:
     ///   - models: loads its model when a line first needs it.
-    ///   - engine: identity of a loaded engine.
     ///   - stopFlag: once set, waiting for another run ends, and so does the run.
     ///   - follows: whether to keep reading the input while it grows.
     ///   - progress: called from time to time, on the loop's thread.
@@ -17,8 +16,8 @@ extension BatchJob {
     /// - Returns: its run, for a loop.
     /// - Throws: `UserError`, naming the path; then `ended` is not called.
     package func open(
-        on models: ModelLoader, engine: [(name: String, value: String)]? = nil, stopFlag: StopFlag,
-        follows: Bool = false, progress: @escaping (RunStatistics) -> Void,
+        on models: ModelLoader, stopFlag: StopFlag, follows: Bool = false,
+        progress: @escaping (RunStatistics) -> Void,
         ended: @escaping (Result<RunOutcome, any Error>) -> Void
     ) throws -> JobRun {
         try checkModelFolder()
@@ -30,7 +29,7 @@ extension BatchJob {
         if settings.engine.kind == .auto {
             log.info("engine: auto takes \(settings.engine.kind.entry.title)")
         }
-        let fingerprint = try fingerprint(engine ?? settings.engine.identity(cache: cache))
+        let fingerprint = try fingerprint(models.identity())
         let store = try openStore(fingerprint, stopFlag)
         do {
             return try JobRun(
@@ -145,7 +144,7 @@ extension BatchJob {
 
     /// Returns a loader that loads the job's model once, however many runs use it.
     package func makeModelLoader() -> ModelLoader {
-        ModelLoader {
+        ModelLoader(identity: { try settings.engine.identity(cache: cache) }) {
             let entry = settings.engine.kind.entry
             let device = (try? entry.library?()).map { " with \(entry.title), on \($0.device)" } ?? ""
             log.info("loading the model \(settings.model)\(device)")

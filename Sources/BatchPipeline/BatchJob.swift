@@ -67,10 +67,12 @@ public struct BatchJob: Sendable {
     public func run(on model: ModelContainer) -> RunningJob {
         RunningJob { run in
             try checkFit(model)
-            let loaded = LoadedModel(engine: model.engine, text: model.engine.text)
+            let engine = model.engine
+            let models = ModelLoader(identity: { engine.identity }) {
+                LoadedModel(engine: engine, text: engine.text)
+            }
             nonisolated(unsafe) let source: any RequestSource = try open(
-                on: ModelLoader { loaded }, engine: model.engine.identity, stopFlag: run.stopFlag,
-                progress: run.publish, ended: run.end)
+                on: models, stopFlag: run.stopFlag, progress: run.publish, ended: run.end)
             do { try model.join(source) } catch { source.abandoned([], error: error) }
         }
     }

@@ -23,17 +23,14 @@ package final class RequestLines: Sendable {
 
     /// - Parameters:
     ///   - base: defaults of requests; its model is loaded now.
-    ///   - models, engine: of the base, unless they are known already.
+    ///   - models: by default loads the base's.
     ///   - stopFlag: once set, unfinished requests are answered with that, and the run ends.
     /// - Throws: `UserError` if the model can't be found.
-    package init(
-        _ base: BatchJob, models: ModelLoader? = nil, engine: [(name: String, value: String)]? = nil,
-        stopFlag: StopFlag
-    ) throws {
+    package init(_ base: BatchJob, models: ModelLoader? = nil, stopFlag: StopFlag) throws {
         (self.base, self.stopFlag) = (base, stopFlag)
-        if engine == nil { try base.checkModelFolder() }
-        self.engine = try engine ?? base.settings.engine.identity(cache: base.cache)
+        if models == nil { try base.checkModelFolder() }
         self.models = models ?? base.makeModelLoader()
+        engine = try self.models.identity()
         model = try self.models.loaded(for: base.settings)
     }
 
@@ -105,7 +102,7 @@ package final class RequestLines: Sendable {
         ended: @escaping (Result<RunOutcome, any Error>) -> Void
     ) throws {
         nonisolated(unsafe) let run: any RequestSource = try job.open(
-            on: models, engine: engine, stopFlag: stopFlag, progress: progress, ended: ended)
+            on: models, stopFlag: stopFlag, progress: progress, ended: ended)
         sources.put(run)
     }
 

@@ -21,16 +21,16 @@ package final class RequestPipe: Sendable {
 
     /// - Parameters:
     ///   - base: defaults of requests; its model is loaded now.
-    ///   - models, engine: of the base, unless they are known already.
+    ///   - models: by default loads the base's.
     ///   - stopFlag: once set, unfinished requests are answered with that, and the pipe ends.
     ///   - write: receives a message, without its line feed.
     /// - Throws: `UserError` if the model can't be found.
     package init(
-        _ base: BatchJob, models: ModelLoader? = nil, engine: [(name: String, value: String)]? = nil,
-        stopFlag: StopFlag, write: @escaping @Sendable ([UInt8]) throws -> Void
+        _ base: BatchJob, models: ModelLoader? = nil, stopFlag: StopFlag,
+        write: @escaping @Sendable ([UInt8]) throws -> Void
     ) throws {
         self.write = Mutex(write)
-        requests = try RequestLines(base, models: models, engine: engine, stopFlag: stopFlag)
+        requests = try RequestLines(base, models: models, stopFlag: stopFlag)
     }
 
     // MARK: The loop's thread
@@ -189,15 +189,6 @@ extension JobSettings {
         settings.inputFormat = InputFormat.jsonl
         settings.outputFormat = ResultFormat.jsonl
         settings.outputFormatFollowsInput = false
-        return settings
-    }
-
-    /// Returns the defaults of requests of OpenAI's clients.
-    /// - Throws: the errors of `pipe`.
-    package static func serve(model: String, name: String, options: [WrittenSetting]) throws -> JobSettings {
-        var settings = try pipe(model: model, name: name, options: options)
-        settings.inputFormat = InputFormat.openAI
-        settings.outputFormat = ResultFormat.openAI()
         return settings
     }
 }

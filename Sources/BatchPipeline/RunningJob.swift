@@ -15,7 +15,9 @@ public final class RunningJob: AsyncSequence, Sendable {
 
         /// Returns the newest numbers once they have changed; nil once the run has ended.
         public mutating func next() async throws -> RunStatistics? {
-            let news = await run.state.next(after: seen)
+            let news = await run.state.wait { [seen] in
+                $0.ended != nil || $0.version > seen ? $0 : nil
+            }
             seen = news.version
             guard let ended = news.ended else { return news.statistics }
             _ = try ended.get()
@@ -53,11 +55,7 @@ public final class RunningJob: AsyncSequence, Sendable {
         get async throws {
             // Releasing the last reference stops the run.
             defer { withExtendedLifetime(self) {} }
-            var news = RunState.News()
-            while true {
-                news = await state.next(after: news.version)
-                if let ended = news.ended { return try ended.get() }
-            }
+            return try await state.wait(for: \.ended).get()
         }
     }
 }
@@ -83,10 +81,10 @@ extension RunningJob {
 
         func end(_ result: Result<RunOutcome, any Error>) { news.change { $0.ended = $0.ended ?? result } }
 
-        /// Waits for newer numbers, or for the end.
-        func next(after seen: Int) async -> News {
+        /// Waits for news; cancelling the task stops the run.
+        func wait<Value: Sendable>(for take: @Sendable (News) -> Value?) async -> Value {
             await withTaskCancellationHandler {
-                await news.next { $0.ended != nil || $0.version > seen ? $0 : nil }
+                await news.next { take($0) }
             } onCancel: {
                 stopFlag.set()
             }

@@ -21,20 +21,18 @@ package final class ModelServer: Sendable {
     ///   - base: defaults of requests (`JobSettings.serve`).
     ///   - stopFlag: once set, requests are refused, batches saved, and open requests have a time to finish.
     ///   - listens: called before the model is loaded; requests then wait.
-    ///   - model: loader and identity of the engine; by default the base's.
+    ///   - models: by default loads the base's.
     /// - Throws: `UserError`.
     package init(
         _ base: BatchJob, _ options: ServerOptions, stopFlag: StopFlag,
-        listens: (_ address: String) -> Void = { _ in },
-        model: (() throws -> (ModelLoader, [(name: String, value: String)]))? = nil
+        listens: (_ address: String) -> Void = { _ in }, models: ModelLoader? = nil
     ) throws {
         _ = try HTTPLibrary.load()
         let listening = try Sockets.listening(
             options.host, port: options.port, onlyLoopback: options.keys.isEmpty)
         listens(listening.address)
         (self.stopFlag, port) = (stopFlag, listening.port)
-        let known = try model?()
-        requests = try RequestLines(base, models: known?.0, engine: known?.1, stopFlag: endFlag)
+        requests = try RequestLines(base, models: models, stopFlag: endFlag)
         let batches = try BatchStore(folder: options.folder, requests, stopFlag: stopFlag)
         service = APIService(requests, batches, options)
         http = try HTTPServer(service, on: listening.descriptor)

@@ -6,10 +6,17 @@ import TokenConstraints
 /// Loads a model when the first line needs it: a job with nothing left to do never loads one. Jobs that run
 /// together share it.
 package final class ModelLoader: Sendable {
+    /// Returns everything that results depend on in the engine.
+    package let identity: @Sendable () throws -> [(name: String, value: String)]
     private let load: @Sendable () throws -> LoadedModel
     private let model = Mutex<LoadedModel?>(nil)
 
-    package init(load: @escaping @Sendable () throws -> LoadedModel) { self.load = load }
+    package init(
+        identity: @escaping @Sendable () throws -> [(name: String, value: String)] = { [] },
+        load: @escaping @Sendable () throws -> LoadedModel
+    ) {
+        (self.identity, self.load) = (identity, load)
+    }
 
     /// - Throws: what `load` throws.
     package func loaded() throws -> LoadedModel {

@@ -13,6 +13,15 @@ import Testing
         {"max_tokens":60,"temperature":0.8,"seed":17,"stop":["STOP"],"tokens":true,"logprobs":2}
         """
 
+    /// The model's.
+    private let folder: TestFolder
+
+    init() throws {
+        folder = try TestFolder()
+        try folder.write("{}", to: "config.json")
+        try folder.write("", to: "model.safetensors")
+    }
+
     /// What is said, in its order.
     private final class Said: @unchecked Sendable {
         private let lock = NSLock()
@@ -33,15 +42,8 @@ import Testing
         _ messages: [String], model: ScriptedModel = ScriptedModel(), stopFlag: StopFlag = StopFlag(),
         more: @escaping (RequestPipe, Int) -> Void = { _, _ in }
     ) throws -> Said {
-        let folder = try TestFolder()
-        _ = try folder.write("{}", to: "config.json")
-        _ = try folder.write("", to: "model.safetensors")
-        let base = try BatchJob(.pipe(model: folder.path, name: "m", options: []))
         let said = Said()
-        let pipe = try RequestPipe(
-            base, models: ModelLoader { LoadedModel(engine: model, text: model) }, engine: model.identity,
-            stopFlag: stopFlag
-        ) { said.add($0) }
+        let pipe = try pipe(model, stopFlag, said)
         model.beforeStep = { more(pipe, $0) }
         for message in messages { pipe.take(Array(message.utf8)) }
         pipe.close()
@@ -49,6 +51,13 @@ import Testing
         #expect(model.faults.isEmpty, "\(model.faults)")
         #expect(model.liveSequences == 0)
         return said
+    }
+
+    private func pipe(_ model: ScriptedModel, _ stopFlag: StopFlag, _ said: Said) throws -> RequestPipe {
+        try RequestPipe(
+            BatchJob(.pipe(model: folder.path, name: "m", options: [])),
+            models: ModelLoader(identity: { model.identity }) { model.loaded }, stopFlag: stopFlag
+        ) { said.add($0) }
     }
 
     private func request(_ number: Int, _ line: some StringProtocol, _ more: String = "") -> String {
@@ -162,16 +171,9 @@ import Testing
     @Test func anEngineThatFailsEndsAll() throws {
         struct Broken: Error {}
         let model = ScriptedModel()
-        let folder = try TestFolder()
-        _ = try folder.write("{}", to: "config.json")
-        _ = try folder.write("", to: "model.safetensors")
         model.beforeStep = { _ in throw Broken() }
         let said = Said()
-        let pipe = try RequestPipe(
-            BatchJob(.pipe(model: folder.path, name: "m", options: [])),
-            models: ModelLoader { LoadedModel(engine: model, text: model) }, engine: model.identity,
-            stopFlag: StopFlag()
-        ) { said.add($0) }
+        let pipe = try pipe(model, StopFlag(), said)
         pipe.take(Array(request(1, "{\"prompt\":\"a\"}").utf8))
         pipe.close()
         #expect(throws: Broken.self) { try pipe.run() }

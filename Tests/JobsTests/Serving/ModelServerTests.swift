@@ -28,7 +28,7 @@ import Testing
         do {
             server = try ModelServer(
                 base, options, stopFlag: stopFlag,
-                model: { (ModelLoader { LoadedModel(engine: model, text: model) }, model.identity) })
+                models: ModelLoader(identity: { model.identity }) { model.loaded })
         } catch let fault as UserError where fault.place == "libmicrohttpd" {
             return print("==> skipped the server: \(fault)")
         }
