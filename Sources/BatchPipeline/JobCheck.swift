@@ -9,9 +9,8 @@ package struct JobCheck {
         package var id: String
         /// Nil in a job without steps.
         package var step: String?
-        /// Reason why it isn't known before earlier steps have run; then it is empty.
-        package var problem: String?
-        package var text = ""
+        /// An error if it isn't known before earlier steps have run.
+        package var text: Result<String, LineError>
         /// Nil if it has placeholders for results of earlier steps.
         package var tokens: Int?
     }
@@ -52,17 +51,11 @@ package struct JobCheck {
     /// Changes since earlier results were made, for which the run would be refused.
     package private(set) var changes: [String] = []
 
-    package var allowedFailures: Int { allowed.allowed(of: lines) }
-    private let allowed: FailureLimit
+    package private(set) var allowedFailures = 0
 
-    /// - Parameters:
-    ///   - shownCount: number of lines whose prompts are kept as text.
-    ///   - failureCount: number of failures that are kept.
+    /// - Parameter shownCount: number of lines whose prompts are kept as text.
     /// - Throws: `UserError` that would prevent the job from starting.
-    package init(
-        _ job: JobSettings, shownCount: Int, failureCount: Int = 20, cache: WeightCacheLocation
-    ) throws {
-        allowed = job.maxFailures ?? .count(0)
+    package init(_ job: JobSettings, shownCount: Int, cache: WeightCacheLocation) throws {
         let model = try ModelText(folder: job.model)
         try job.engine.checkRope(model.limits)
         if job.engine.longRope == .auto { rope = model.limits.shortRopeLength.map { ($0, 0, 0) } }
@@ -74,7 +67,6 @@ package struct JobCheck {
         var fields: Set<String> = []
         steps = job.steps.map(\.name)
         var input = try JobLines(job, reader: job.inputReader(), isWhole: true)
-        var shownLines = 0
         while let line = try input.next() {
             lines += 1
             do {
@@ -102,32 +94,28 @@ package struct JobCheck {
                 completionTokens += completion * (line.request?.choices ?? 1)
                 if prepared.isCovered { covered += 1 }
                 for name in prepared.missing { missing[name, default: 0] += 1 }
-                if shownLines < shownCount {
+                if promptTokens.count <= shownCount {
+                    let text = model.shown(prepared.prompt)
                     shown.append(
                         Shown(
-                            id: line.id, step: steps.first, text: model.shown(prepared.prompt),
+                            id: line.id, step: steps.first, text: .success(text),
                             tokens: prepared.prompt.count))
-                    for (step, prompt) in plan?.laterPrompts(of: record, by: maker) ?? [] {
-                        var next = Shown(id: line.id, step: step)
-                        switch prompt {
-                        case .success(let tokens): next.text = model.shown(tokens)
-                        case .failure(let error): next.problem = error.message
-                        }
-                        shown.append(next)
+                    shown += (plan?.laterPrompts(of: record, by: maker) ?? []).map { step, prompt in
+                        Shown(id: line.id, step: step, text: prompt.map(model.shown))
                     }
-                    shownLines += 1
                 }
             } catch let error as LineError {
                 guard error.code != .earlierError else { continue }
                 failed += 1
                 codes[error.code, default: 0] += 1
-                if failures.count < failureCount {
+                if failures.count < 20 {
                     failures.append(
                         FailedLine(
                             id: line.id, file: line.file, line: line.number, error: error))
                 }
             }
         }
+        allowedFailures = (job.maxFailures ?? .count(0)).allowed(of: lines)
         promptTokens.sort()
         (passedOver, unfinished) = (input.read.passedOver, input.read.unfinished.count)
         warnings = (plan?.nameFaults(fields).map(\.text) ?? []) + input.warnings

@@ -113,15 +113,16 @@ struct JobCheckReport {
         for shown in check.shown {
             let whose: Message =
                 "-- the prompt of \(shown.id)" + (shown.step.map { " in \($0)" as Message } ?? "")
-            if let problem = shown.problem {
-                lines.append(whose + " isn't known before there are answers: \(problem)")
-                continue
+            switch shown.text {
+            case .failure(let error):
+                lines.append(whose + " isn't known before there are answers: \(error.message)")
+            case .success(let text):
+                lines.append(
+                    whose
+                        + (shown.tokens.map { ", \(counted($0, "token"))" as Message }
+                            ?? ", with <STEP.MEMBER> for results that don't exist yet"))
+                lines += text.split(at: "\n", keepingEmpty: true).map { "  \($0)" }
             }
-            lines.append(
-                whose
-                    + (shown.tokens.map { ", \(counted($0, "token"))" as Message }
-                        ?? ", with <STEP.MEMBER> for results that don't exist yet"))
-            lines += shown.text.split(at: "\n", keepingEmpty: true).map { "  \($0)" }
         }
         var counts: Message = "lines      \(check.lines)"
         if let until = job.selection.ownWanted {
@@ -271,8 +272,8 @@ struct JobCheckReport {
                 writer.string("id", shown.id)
                 if let step = shown.step { writer.string("step", step) }
                 writer.optional("tokens", shown.tokens) { $0.int($1) }
-                if let problem = shown.problem { writer.string("problem", problem) }
-                writer.string("text", shown.text)
+                if case .failure(let error) = shown.text { writer.string("problem", error.message) }
+                writer.string("text", (try? shown.text.get()) ?? "")
             }
             if let estimate { writer.number("seconds_at_most", estimate.seconds) }
         }.shownText
