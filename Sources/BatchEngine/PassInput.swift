@@ -7,7 +7,7 @@ package struct PassInput {
     /// Requests to sample after each of the last rows, the last of them after the last of `tokens`; none if empty. The
     /// `tokens` after the first of these rows are draft tokens: a choice counts only if all draft tokens before it were
     /// chosen.
-    package var samplings: [SamplingRequest]
+    package var samplings: SmallArray<SamplingRequest>
     /// Tokens whose log-probabilities are wanted, at most as many as `tokens`: the last of them after the last of
     /// `tokens`, the one before it one row earlier, and so on.
     package var targets: ArraySlice<Int32>
@@ -23,7 +23,7 @@ package struct PassInput {
     ) {
         self.cache = cache
         self.tokens = tokens
-        samplings = sampling.map { [$0] } ?? []
+        samplings = SmallArray(sampling)
         self.targets = targets
         self.targetCounts = targetCounts
     }
@@ -48,7 +48,7 @@ package struct PassInput {
 package struct PassAnswer: Sendable, Equatable {
     /// The token sampled after the certain ones, and after each draft token that was chosen. Empty if nothing was
     /// sampled. The sequence keeps the certain tokens of the input and one draft token for each choice but the last.
-    package var choices: [SampledToken]
+    package var choices: SmallArray<SampledToken>
     /// Natural-log probability of each of `targets` under the model (at temperature 1, before any rule), as in
     /// `SampledToken.logprob`. NaN if a logit is infinite or NaN.
     package var logprobs: [Float]
@@ -56,7 +56,7 @@ package struct PassAnswer: Sendable, Equatable {
     package var alternatives: [[TokenLogprob]] = []
 
     package init(choice: SampledToken? = nil, logprobs: [Float] = []) {
-        choices = choice.map { [$0] } ?? []
+        choices = SmallArray(choice)
         self.logprobs = logprobs
     }
 

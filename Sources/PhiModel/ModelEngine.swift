@@ -47,7 +47,7 @@ extension ModelEngine {
     package func copy(block: Int32, to other: Int32) -> Bool { false }
 
     package func forward(_ inputs: [PassInput]) throws -> [PassAnswer] {
-        let runs = inputs.map { blocks.begin($0) }
+        let runs = blocks.begin(inputs)
         let order = order(runs)
         let isAsTheyCome = order.elementsEqual(inputs.indices)
         logits.begin(isAsTheyCome ? inputs : order.map { inputs[$0] })

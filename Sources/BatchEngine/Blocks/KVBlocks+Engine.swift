@@ -71,8 +71,10 @@ extension KVBlocks {
         limits.shortRopeLength == nil ? [:] : ["rope": cache.longRope ? "long" : "short"]
     }
 
-    /// Prepares a sequence for the rows of an input.
-    package func begin(_ input: PassInput) -> RowRun {
+    /// Prepares sequences for the rows of inputs.
+    package func begin(_ inputs: [PassInput]) -> [RowRun] { inputs.map { run(of: $0) } }
+
+    private func run(of input: PassInput) -> RowRun {
         let cache = input.cache
         precondition(!input.tokens.isEmpty && cache.length + input.tokens.count <= cache.room)
         precondition(areKnown(input.tokens) && areKnown(input.targets))

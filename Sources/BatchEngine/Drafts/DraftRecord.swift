@@ -24,7 +24,7 @@ struct DraftRecord: Sendable {
     }
 
     /// Counts which draft tokens were chosen, also of those that were not tried.
-    mutating func learn(_ draft: DraftTokens, _ choices: [SampledToken]) {
+    mutating func learn(_ draft: DraftTokens, _ choices: SmallArray<SampledToken>) {
         for (number, choice) in choices.prefix(draft.tokens.count).enumerated() where choice.fault == nil {
             let (kind, holds) = (draft.kinds[number], choice.token == draft.tokens[number])
             hits[kind] = hits[kind] * Self.fading + (holds ? 1 : 0)

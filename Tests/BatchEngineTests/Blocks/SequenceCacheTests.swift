@@ -24,8 +24,8 @@ import Testing
         if let start { cache.length = start }
         var input = PassInput(cache, tokens[...])
         let request = SamplingRequest(parameters: SamplingParameters(), stream: 0)
-        input.samplings = Array(repeating: request, count: wrong + 1)
-        let run = blocks.begin(input)
+        input.samplings = SmallArray(repeatElement(request, count: wrong + 1))
+        let run = blocks.begin([input])[0]
         blocks.finish([input], [PassAnswer(choice: SampledToken(token: 0))])
         return run
     }
@@ -83,7 +83,7 @@ import Testing
         #expect(admit() == .wait(.room))
         blocks.release(cache, keeping: Array(10..<20))
         #expect(admit() == .ready && other.length == 0 && other.room == 12, "nothing is shared")
-        #expect(blocks.begin(PassInput(other, [10])).slot == 0)
+        #expect(blocks.begin([PassInput(other, [10])])[0].slot == 0)
     }
 
     @Test func longRunsAreCut() {

@@ -47,7 +47,7 @@ import Testing
                 DraftIndex.draft(after: prompt, [1, 2], from: record, limit: 1) { _, _ in 1 })
             #expect(draft.tried == 0)
             let likelihood = record[draft.kinds[0]]
-            record.learn(draft, [SampledToken(token: token)])
+            record.learn(draft, SmallArray(SampledToken(token: token)))
             return likelihood
         }
         let misses = try (0..<60).map { _ in try likelihood(after: 99) }

@@ -99,7 +99,7 @@ final class BlockEngine: Engine, @unchecked Sendable {
                 faults.append("goes on after what is not there")
                 return PassAnswer()
             }
-            let run = blocks.begin(input)
+            let run = blocks.begin([input])[0]
             var hash: UInt64 = 0
             var answer = PassAnswer()
             for (number, token) in input.tokens.enumerated() {

@@ -45,10 +45,11 @@ extension MLXTests {
                     MLXSequence(engine, answer.prompt + answer.greedy.dropLast()))
                 defer { engine.release(sequence.cache) }
                 var input = sequence.input(sequence.tokens.count, asks: false)
-                input.samplings = answer.greedy.indices.map { position in
-                    SamplingRequest(
-                        parameters: SamplingParameters(logprobs: 2), stream: 0, position: position)
-                }
+                input.samplings = SmallArray(
+                    answer.greedy.indices.map { position in
+                        SamplingRequest(
+                            parameters: SamplingParameters(logprobs: 2), stream: 0, position: position)
+                    })
                 let choices = try engine.forward([input])[0].choices
                 #expect(choices.map(\.token) == answer.greedy)
                 let leads = choices.map { $0.top[0].logprob - $0.top[1].logprob }

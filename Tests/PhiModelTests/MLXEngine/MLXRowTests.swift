@@ -48,7 +48,7 @@ extension MLXTests {
                     if guesses.count > 2 { guesses[2] = (guesses[2] + 1) % 320 }
                     var input = PassInput(sequence.cache, (due + guesses)[...])
                     var state = sampling
-                    input.samplings = [state]
+                    input.samplings = SmallArray(state)
                     for guess in guesses {
                         let isAllowed = state.accept(guess)
                         #expect(isAllowed)
