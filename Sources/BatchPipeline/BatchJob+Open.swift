@@ -144,7 +144,8 @@ extension BatchJob {
 
     /// Returns a loader that loads the job's model once, however many runs use it.
     package func makeModelLoader() -> ModelLoader {
-        ModelLoader(identity: { try settings.engine.identity(cache: cache) }) {
+        let identity = { @Sendable in try settings.engine.identity(cache: cache) }
+        return ModelLoader(identity: identity) {
             let entry = settings.engine.kind.entry
             let device = (try? entry.library?()).map { " with \(entry.title), on \($0.device)" } ?? ""
             log.info("loading the model \(settings.model)\(device)")

@@ -34,13 +34,14 @@ package struct AnswerRule: Sendable {
     package init(schema: JSONValue) throws(ConstraintFault) {
         let schema = try Schema(schema, readsNullable: true)
         if let fault = schema.unknownKeyword { throw fault }
-        self.init(warnings: {
+        let warnings = { @Sendable in
             schema.unknownFormats.map {
                 "\($0.pointer): the format \($0.name.prefix(64)) is not known, and not checked."
             }
                 + schema.ignoredKeywords.map { "\($0.pointer): \($0.name.prefix(64)) has no effect there." }
                 + schema.notesOnAnnotations
-        }) { answer in
+        }
+        self.init(warnings: warnings) { answer in
             let value: JSONValue
             do throws(JSONFault) { value = try JSONValue(parsing: Array(answer.utf8), limits: .line) } catch {
                 return "it is not JSON: \(error.atByte)"

@@ -87,7 +87,8 @@ extension KVBlocks {
     }
 
     private func areKnown(_ tokens: ArraySlice<Int32>) -> Bool {
-        tokens.allSatisfy { $0 >= 0 && $0 < limits.vocabularySize }
+        let size = limits.vocabularySize
+        return tokens.allSatisfy { $0 >= 0 && $0 < size }
     }
 
     /// Records that the rows of inputs are in the cache. Rejected draft tokens are overwritten.

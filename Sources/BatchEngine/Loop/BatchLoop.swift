@@ -161,8 +161,8 @@ package final class BatchLoop {
     private func makeRoom(_ engine: any Engine) throws {
         var place = 0
         while place < running.count {
-            let (count, cache) = (running[place].count, running[place].cache)
-            if count <= cache.room || engine.extend(cache, to: count) {
+            let count = running[place].count
+            if count <= running[place].cache.room || engine.extend(running[place].cache, to: count) {
                 place += 1
             } else if running.count > 1 {
                 preemptYoungest(engine)

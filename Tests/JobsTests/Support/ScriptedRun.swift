@@ -169,11 +169,13 @@ enum ScriptedRun {
         _ job: JobSettings, lines: Int = .max,
         store: (JobSettings) throws -> LogStore = { try ScriptedRun.store($0) }
     ) throws -> Verification {
-        try Verification(BatchJob(job), results: job.output, errors: job.errors, sample: { _ in lines }) {
-            let store = try store($0.settings)
+        func run(_ again: BatchJob) throws -> RunStatistics {
+            let store = try store(again.settings)
             store.others = try FinishedOutput(job.output)
-            return try Runner(job: $0.settings, model: ScriptedModel(), store: store).run().statistics
+            return try Runner(job: again.settings, model: ScriptedModel(), store: store).run().statistics
         }
+        return try Verification(
+            BatchJob(job), results: job.output, errors: job.errors, sample: { _ in lines }, run: run)
     }
 }
 
