@@ -1,6 +1,6 @@
 import OperatingSystem
 
-/// Digest of everything that something depends on: a line, a request, a step of a row. Equal bytes mean that it is the same.
+/// Digest of everything that a line, a request or a row's step depends on. With equal bytes they are the same.
 /// Each part has a fixed length or its length before it, so the encoding is unambiguous.
 package struct Digest: Sendable, Equatable {
     package private(set) var bytes: [UInt8] = []

@@ -41,8 +41,8 @@ package struct JobCheck {
     package private(set) var answers: CompiledAnswer?
     /// Number of lines with their own constraint, if the job has none.
     package private(set) var linesWithForm = 0
-    /// The most tokens of a sequence with the short rotary factors, and numbers of sequences with each set; nil if there
-    /// is no choice.
+    /// The most tokens of a sequence with the short rotary factors, and numbers of sequences with each set; nil if a
+    /// request has no choice between them.
     package private(set) var rope: (shortLength: Int, short: Int, long: Int)?
     /// The job's steps in order; numbers are of the first alone.
     package private(set) var steps: [String] = []

@@ -16,7 +16,7 @@ package final class SequenceCache {
     @exclusivity(unchecked) package var length = 0
     /// Number of tokens at admission.
     @exclusivity(unchecked) var begun = 0
-    /// Keys of full blocks that this sequence will fill, with their index in `blocks`.
+    /// Keys of the full blocks that this sequence will fill, each with the block's index in `blocks`.
     @exclusivity(unchecked) var pending: [(place: Int, key: KVBlocks.Key)] = []
     /// Nil if everything is in blocks.
     @exclusivity(unchecked) var slot: SequenceSlots.Slot?

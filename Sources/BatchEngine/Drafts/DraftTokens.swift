@@ -11,7 +11,7 @@ struct DraftTokens: Sendable {
 
 extension DraftIndex {
     /// Drafts the next tokens of one completion: those that followed where its last tokens came before, in its own
-    /// prompt and text, which this is, or in finished answers of the source. (Saxena's prompt lookup decoding, 2023,
+    /// prompt and text (this index), or in finished answers of the source. (Saxena's prompt lookup decoding, 2023,
     /// with the longest match.)
     ///
     /// Drafts change no result: the model is asked about each token all the same.

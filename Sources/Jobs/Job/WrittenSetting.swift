@@ -88,7 +88,7 @@ package struct WrittenSetting: Sendable {
         }
     }
 
-    /// Whether a later one replaces all of it.
+    /// Whether a later setting overrides this one.
     fileprivate func isReplaced(by other: WrittenSetting) -> Bool {
         func target(_ name: String) -> String { name == "prompt_file" ? "prompt" : name }
         return target(key.name) == target(other.key.name)

@@ -67,8 +67,11 @@ package final class StepPlan: LineTask {
         /// - Parameters:
         ///   - works: the requests of its first try.
         ///   - line: the row's, with the results of earlier steps.
-        func digest(of works: [PendingRequest], _ line: PromptRecord) -> UInt64? {
+        ///   - redo: number of the row's results before that were not wanted. It changes the seed that results tell, also
+        ///     where nothing is drawn.
+        func digest(of works: [PendingRequest], _ line: PromptRecord, redo: Int) -> UInt64? {
             var digest = Digest("phibatch step 1")
+            digest.append(redo)
             for work in works {
                 guard let key = work.owned?.request.key else { return nil }
                 digest.append(key.hash)

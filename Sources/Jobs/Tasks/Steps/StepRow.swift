@@ -146,7 +146,7 @@ struct StepRow: Sendable {
         first = nil
         var works = prepared.work(stepLabel, nil)
         if vain == 0 {
-            digest = step.digest(of: works, line)
+            digest = step.digest(of: works, line, redo: label.redo)
             if let digest, let known = label.earlier[digest] {
                 (timing, isOwn) = (timing ?? ResultTime.none, true)
                 line.fields[step.name] = Self.value(of: known)
